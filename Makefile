@@ -1,0 +1,51 @@
+# Every target that people and CI use. `make` alone lists them.
+export GOTOOLCHAIN := go1.27.3+auto
+GO      ?= go
+BIN     := bin/simplex
+TIMEOUT ?= 9m
+FUZZTIME ?= 3s
+PREFIX  ?= /usr/local
+SOURCES := $(shell find . -name '*.go' -o -name '*.yaml' -o -name '*.json' | grep -v '^./bin/') go.mod go.sum VERSION
+
+.DEFAULT_GOAL := help
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+build: $(BIN) ## build bin/simplex
+
+$(BIN): $(SOURCES)
+	$(GO) build -trimpath -o $@ ./cmd/simplex
+
+static: ## build bin/simplex-static, which needs no library of the system
+	CGO_ENABLED=1 $(GO) build -trimpath -tags 'netgo osusergo sqlite_omit_load_extension' \
+		-ldflags '-s -w -extldflags=-static' -o bin/simplex-static ./cmd/simplex
+	@! ldd bin/simplex-static >/dev/null 2>&1 || { echo 'bin/simplex-static is linked dynamically' >&2; exit 1; }
+
+demo: build ## watch an offline agent run a real command
+	@scripts/demo.sh $(BIN)
+
+test: check race fuzz ## everything that must pass: checks, tests with the race detector, short fuzzing
+
+check: ## format, vet, staticcheck, generated files
+	@out=$$($(GO) tool gofumpt -l .); [ -z "$$out" ] || { echo "gofumpt: $$out" >&2; exit 1; }
+	$(GO) vet ./...
+	$(GO) tool staticcheck ./...
+	@scripts/generated.sh
+
+race: ## all tests with the race detector
+	$(GO) test -race -timeout $(TIMEOUT) ./...
+
+fuzz: ## each fuzz target for FUZZTIME (default 3s)
+	@scripts/fuzz.sh $(FUZZTIME)
+
+bench: build ## measure against the floor programs (PERF=path of their folder)
+	@scripts/bench.sh $(BIN)
+
+install: build ## install the binary and the prompts below PREFIX
+	install -D -m 0755 $(BIN) $(DESTDIR)$(PREFIX)/bin/simplex
+
+clean: ## remove what was built
+	rm -rf bin
+
+.PHONY: help build static demo test check race fuzz bench install clean

@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# Measures Simplex against the floor programs in one interleaved run, and the state codec
+# against plain encoding/json/v2. Usage: scripts/bench.sh bin/simplex
+# PERF is the folder of the floor programs (default ../shared/perf); REPS, TURNS and OUT
+# change the size of the run and where the raw figures go.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+binary=$(realpath "${1:?usage: scripts/bench.sh BINARY}")
+perf=${PERF:-../shared/perf}
+reps=${REPS:-9}
+turns=${TURNS:-1,10,50}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+out=${OUT:-$work/agent.jsonl}
+
+[ -d "$perf" ] || { echo "the floor programs are not at $perf: set PERF" >&2; exit 1; }
+cp -r "$perf" "$work/perf" && chmod -R u+w "$work/perf"
+(
+	cd "$work/perf" && mkdir -p bin
+	export GOFLAGS=-mod=mod
+	gcc -O2 -static -o bin/runit c/runit.c
+	go build -tags sqlite -o bin/floor ./cmd/floor
+	go build -o bin/agentbench ./cmd/agentbench
+	sed "s|\"SIMPLEX\"|\"$binary\"|" peers.json > peers-here.json
+	bin/agentbench -spec peers-here.json -peers floor-file,floor-sqlite,simplex -turns "$turns" -reps "$reps" -out "$out"
+	echo
+	python3 ratios.py "$out" floor-file
+)
+echo
+echo "fsyncs of one run of 10 tool turns (strace; a save is one fsync of the file and one of its directory):"
+scripts/count-saves.sh "$binary" "$work/perf"
+echo
+go test ./state -run '^$' -bench . -benchtime 2s

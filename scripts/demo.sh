@@ -1,0 +1,11 @@
+#!/usr/bin/env bash
+# Shows one whole agent run with the built-in scripted model: no key, no network.
+set -euo pipefail
+binary=$(realpath "${1:?usage: scripts/demo.sh BINARY}")
+dir=$(mktemp -d -t simplex-demo.XXXXXX)
+cd "$dir"
+echo "\$ simplex chat --offline --approve --prompt 'What machine is this?'"
+"$binary" chat --offline --approve --prompt 'What machine is this?'
+echo
+echo "The session is in $dir/data/session/state/state.json:"
+ls -l "$dir/data/session/state/state.json"
