@@ -1,0 +1,76 @@
+package persistence
+
+import (
+	"errors"
+	"fmt"
+)
+
+var (
+	// ErrInUse: another process has the session root open. See InUseError.
+	ErrInUse = errors.New("session is in use")
+	// ErrStorageFailed: a save failed, now or earlier; nothing is written any more.
+	// See StorageFailedError.
+	ErrStorageFailed = errors.New("storage failed")
+	// ErrClosed: the store was closed.
+	ErrClosed = errors.New("store is closed")
+)
+
+// InUseError says who has the session, as far as the kernel tells.
+type InUseError struct {
+	Root   string // the session root
+	Holder string // for a person, such as "process 812 (simplex)"
+	Err    error
+}
+
+func (e *InUseError) Error() string {
+	return fmt.Sprintf("session %s is in use by %s", e.Root, e.Holder)
+}
+
+// Is makes errors.Is(err, ErrInUse) true.
+func (e *InUseError) Is(target error) bool { return target == ErrInUse }
+
+func (e *InUseError) Unwrap() error { return e.Err }
+
+// CorruptError: a saved session is there and cannot be read whole. Nothing was changed.
+type CorruptError struct {
+	Path string // the file
+	Cut  bool   // it is good as far as it goes, and ends too early
+	Err  error  // what is wrong with it, with its place where that is known
+}
+
+func (e *CorruptError) Error() string {
+	fault := "cannot be read"
+	if e.Cut {
+		fault = "is cut off"
+	}
+	return fmt.Sprintf("saved session %s %s: %v; the file was left as it is", e.Path, fault, e.Err)
+}
+
+func (e *CorruptError) Unwrap() error { return e.Err }
+
+// ForeignSessionError: the state belongs to another session than the store.
+type ForeignSessionError struct {
+	Path string // the file
+	Want string // the store's session id
+	Got  string // the state's meta.session_id
+}
+
+func (e *ForeignSessionError) Error() string {
+	return fmt.Sprintf("%s belongs to session %q, the state to session %q", e.Path, e.Want, e.Got)
+}
+
+// StorageFailedError is the first save that failed.
+type StorageFailedError struct {
+	Boundary  Boundary // where it failed
+	Published bool     // the state may be on disk all the same
+	Err       error
+}
+
+func (e *StorageFailedError) Error() string {
+	return fmt.Sprintf("storage failed at %s: %v", e.Boundary, e.Err)
+}
+
+// Is makes errors.Is(err, ErrStorageFailed) true.
+func (e *StorageFailedError) Is(target error) bool { return target == ErrStorageFailed }
+
+func (e *StorageFailedError) Unwrap() error { return e.Err }

@@ -1,0 +1,55 @@
+package jsonstore
+
+import (
+	"bytes"
+	"context"
+	"encoding/json/jsontext"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+
+	"simplex/persistence"
+	"simplex/state"
+)
+
+// Load reads the document. See persistence.Store.
+func (s *Store) Load(ctx context.Context) (*state.State, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil, fmt.Errorf("load session %s: %w", s.cfg.Root, persistence.ErrClosed)
+	}
+	if err := context.Cause(ctx); err != nil {
+		return nil, fmt.Errorf("load session %s: %w", s.cfg.Root, err)
+	}
+	if s.cfg.Restore == persistence.RestoreNever {
+		if s.dir.Exists(StateFile) {
+			s.log.Warn("session is not restored; the first save replaces it", "path", s.Path())
+		}
+		return nil, nil
+	}
+	raw, err := s.dir.ReadFile(StateFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, &persistence.CorruptError{Path: s.Path(), Err: err}
+	}
+	st, err := state.Decode(raw)
+	if err != nil {
+		return nil, &persistence.CorruptError{Path: s.Path(), Cut: cutOff(raw), Err: err}
+	}
+	if err := s.own(st); err != nil {
+		return nil, err
+	}
+	return st, nil
+}
+
+// cutOff tells whether raw, which did not decode, is the beginning of a JSON document.
+// A person who reads that looks for a backup and not for a mistake in the text.
+func cutOff(raw []byte) bool {
+	dec := jsontext.NewDecoder(bytes.NewReader(bytes.TrimPrefix(raw, []byte("\ufeff"))))
+	_, err := dec.ReadValue()
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
+}
