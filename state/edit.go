@@ -26,7 +26,8 @@ func New(sessionID string, now time.Time) *State {
 func NewLoop() *LoopProgress { return &LoopProgress{Status: StatusIdle, Phase: PhaseReady} }
 
 // Clone is a snapshot: later edits of either side, done by the rules of State, do not show
-// in the other. It costs a few words, not the history. Nil gives nil.
+// in the other. It costs a few words, not the history, and only reads s, so snapshots may
+// be cloned by several goroutines. Nil gives nil.
 func (s *State) Clone() *State {
 	if s == nil {
 		return nil
@@ -35,7 +36,6 @@ func (s *State) Clone() *State {
 	c.Tools = slices.Clip(c.Tools)
 	c.Turns = slices.Clip(c.Turns)
 	c.SystemPrompt.Sections = slices.Clip(c.SystemPrompt.Sections)
-	s.Tools, s.Turns, s.SystemPrompt.Sections = c.Tools, c.Turns, c.SystemPrompt.Sections
 	if s.Loop != nil {
 		loop := *s.Loop
 		loop.Pending = slices.Clip(loop.Pending)
