@@ -1,0 +1,138 @@
+package process
+
+import (
+	"errors"
+	"os"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// launch is a checked LaunchSpec: what execve will get.
+type launch struct {
+	path   string
+	argv   []string
+	env    []string
+	dir    string
+	script string
+}
+
+// prepareLaunch does all checks that need no child: environment, executable,
+// directory, sizes.
+func prepareLaunch(spec LaunchSpec, host []string) (launch, error) {
+	hostPath, _ := lookupEnvironment(host, "PATH")
+	if !spec.InheritEnvironment {
+		host = nil
+	}
+	env, err := assembleEnvironment(host, spec.Environment)
+	if err != nil {
+		return launch{}, &Error{Stage: StageEnvironment, Subject: spec.Executable, Err: err}
+	}
+	path, ok := lookupEnvironment(env, "PATH")
+	if !ok {
+		path = hostPath
+	}
+	l := launch{env: env, dir: spec.WorkingDirectory, script: spec.Script}
+	if l.path, err = resolveExecutable(spec.Executable, path); err != nil {
+		return launch{}, err
+	}
+	l.argv = append([]string{spec.Executable}, spec.Arguments...)
+	err = checkStrings(l.argv, env, l.script)
+	if err == nil {
+		err = checkDirectory(l.dir)
+	}
+	if err != nil {
+		return launch{}, &Error{Stage: StageSpawn, Subject: spec.Executable, Err: err}
+	}
+	return l, nil
+}
+
+func checkDirectory(dir string) error {
+	if dir == "" {
+		return nil
+	}
+	info, err := os.Stat(dir)
+	if err != nil {
+		return err
+	}
+	if !info.IsDir() {
+		return &os.PathError{Op: "chdir", Path: dir, Err: unix.ENOTDIR}
+	}
+	return nil
+}
+
+// openEnvironment makes the pipes or the terminal of a launch.
+func openEnvironment(spec LaunchSpec) (ioEnvironment, error) {
+	if spec.TTY {
+		return openTerminal()
+	}
+	return openPipes(spec.Input)
+}
+
+// start runs l with io as its descriptors 0–2. It returns after the child's
+// exec has succeeded or failed.
+func (l launch) start(io ioEnvironment) (*child, error) {
+	files := io.childFiles()
+	if l.script != "" {
+		fd, err := scriptFile(l.script)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = unix.Close(fd) }()
+		files = append(files, uintptr(fd))
+	}
+	pidfd := -1
+	attr := &syscall.SysProcAttr{PidFD: &pidfd}
+	io.configure(attr)
+	pid, _, err := syscall.StartProcess(l.path, l.argv, &syscall.ProcAttr{
+		Dir: l.dir, Env: l.env, Files: files, Sys: attr,
+	})
+	if errors.Is(err, unix.E2BIG) {
+		return nil, &SizeError{What: "all arguments and environment together", Size: l.size(), Limit: l.limit()}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return newChild(pid, pidfd), nil
+}
+
+// size is what the kernel counts against its limit: strings, their NULs and pointers.
+func (l launch) size() int {
+	total := 0
+	for _, list := range [][]string{l.argv, l.env} {
+		for _, s := range list {
+			total += len(s) + 1 + 8
+		}
+	}
+	return total
+}
+
+// limit is a quarter of the stack limit, at most 6 MiB and at least 128 KiB.
+func (l launch) limit() int {
+	const low, high = 128 << 10, 6 << 20
+	var stack unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_STACK, &stack); err != nil {
+		return low
+	}
+	return int(max(low, min(high, stack.Cur/4)))
+}
+
+// scriptFile is an anonymous file with the text.
+func scriptFile(text string) (int, error) {
+	fd, err := unix.MemfdCreate("script", unix.MFD_CLOEXEC)
+	if err != nil {
+		return -1, err
+	}
+	for len(text) > 0 {
+		n, err := unix.Write(fd, []byte(text))
+		if errors.Is(err, unix.EINTR) {
+			continue
+		}
+		if err != nil {
+			_ = unix.Close(fd)
+			return -1, err
+		}
+		text = text[n:]
+	}
+	return fd, nil
+}

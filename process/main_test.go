@@ -1,0 +1,150 @@
+package process
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+	"golang.org/x/sys/unix"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// patience bounds waits that end by an event in a sound package.
+const patience = 30 * time.Second
+
+func newStore(t testing.TB, cfg Config) *Store {
+	t.Helper()
+	if cfg.Grace == 0 {
+		cfg.Grace = 2 * time.Second
+	}
+	store := NewStore(cfg)
+	t.Cleanup(func() {
+		if err := store.Shutdown(context.Background()); err != nil {
+			t.Errorf("shutdown: %v", err)
+		}
+	})
+	return store
+}
+
+// sh is the launch of a script by the plain shell.
+func sh(script string) LaunchSpec {
+	return LaunchSpec{Executable: "/bin/sh", Arguments: []string{"-c", script}, InheritEnvironment: true}
+}
+
+func spawn(t testing.TB, store *Store, spec LaunchSpec) *Session {
+	t.Helper()
+	s, err := store.Spawn(context.Background(), spec)
+	if err != nil {
+		t.Fatalf("spawn %s: %v", spec.Executable, err)
+	}
+	return s
+}
+
+func await(t testing.TB, what string, ch <-chan struct{}) {
+	t.Helper()
+	select {
+	case <-ch:
+	case <-time.After(patience):
+		t.Fatalf("waited in vain: %s", what)
+	}
+}
+
+// run spawns and waits until the session is complete.
+func run(t testing.TB, store *Store, spec LaunchSpec) *Session {
+	t.Helper()
+	s := spawn(t, store, spec)
+	await(t, "completion", s.Complete())
+	return s
+}
+
+// text is the whole retained output of a stream.
+func text(s *Session, stream Stream) string {
+	return string(s.Read(stream, true)[0].Data)
+}
+
+func exitCode(t testing.TB, s *Session) int {
+	t.Helper()
+	code := s.Snapshot().ExitCode
+	if code == nil {
+		t.Fatalf("no exit code, state %s", s.Snapshot().State)
+	}
+	return *code
+}
+
+// gate is a named pipe by which scripts report: each line is one event.
+type gate struct {
+	path string
+	file *os.File
+}
+
+func newGate(t testing.TB) *gate {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "gate")
+	if err := unix.Mkfifo(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = file.Close() })
+	return &gate{path, file}
+}
+
+// wait returns once n lines came.
+func (g *gate) wait(t testing.TB, n int) string {
+	t.Helper()
+	if err := g.file.SetReadDeadline(time.Now().Add(patience)); err != nil {
+		t.Fatal(err)
+	}
+	var all []byte
+	one := make([]byte, 1)
+	for bytes.Count(all, []byte("\n")) < n {
+		if _, err := g.file.Read(one); err != nil {
+			t.Fatalf("gate after %q: %v", all, err)
+		}
+		all = append(all, one...)
+	}
+	return string(all)
+}
+
+// marked finds living processes that carry the mark in their environment,
+// whoever their parent is.
+func marked(t testing.TB, mark string) []string {
+	t.Helper()
+	pids, err := numbersIn("/proc")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []string
+	for _, pid := range pids {
+		environ, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
+		if err != nil || !bytes.Contains(environ, []byte(mark)) {
+			continue
+		}
+		if e, ok := readEntry(pid, make([]byte, 4096)); ok && e.living() {
+			line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+			found = append(found, fmt.Sprintf("%d %s", pid, strings.ReplaceAll(string(line), "\x00", " ")))
+		}
+	}
+	return found
+}
+
+// zombies are the dead children nobody reaped.
+func zombies(t testing.TB) []int {
+	t.Helper()
+	var dead []int
+	for _, pid := range childrenByScan() {
+		if e, ok := readEntry(pid, make([]byte, 4096)); ok && !e.living() {
+			dead = append(dead, pid)
+		}
+	}
+	return dead
+}
