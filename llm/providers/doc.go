@@ -1,0 +1,3 @@
+// Package providers is the list of the provider plugins that are compiled in. It wires
+// them and owns nothing else: no registration, no state.
+package providers
