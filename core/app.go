@@ -1,0 +1,166 @@
+package core
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"simplex/hooks"
+	"simplex/intercom"
+	"simplex/llm"
+	"simplex/load"
+	"simplex/persistence"
+	"simplex/process"
+	"simplex/tools"
+	"simplex/wire"
+)
+
+// drainLimit bounds the last delivery of events at shutdown (worker-data.md §3.6).
+const drainLimit = 500 * time.Millisecond
+
+// Application is one worker process: one session, at most one run at a time. New
+// assembles it and starts nothing; Run does everything; Close releases what New took.
+type Application struct {
+	workerID string
+	worker   load.Worker
+	clock    func() time.Time
+	newID    func() string
+	logger   *slog.Logger
+
+	session   *session
+	provider  llm.Provider
+	tools     *tools.Registry
+	hooks     *hooks.Registry
+	children  *process.Store
+	observer  *observer
+	confirmer *confirmer
+	closers   []func() error
+
+	router *intercom.Router
+	client *intercom.Client
+	outbox *outbox
+
+	toolCtx   context.Context // ends when waiting tools should give what they have
+	endTools  context.CancelFunc
+	current   atomic.Pointer[place]
+	runs      runs
+	seen      *remembered
+	retention int
+
+	modeMu sync.Mutex
+	mode   wire.Mode
+}
+
+// Run connects, serves inputs and signals until ctx ends, a `shutdown` signal comes or
+// something fails that the worker cannot outlive, and then stops in order: confirmations
+// and the model call first, then the tool batch drains to records, the state is saved,
+// child processes end, and queued events get 500 ms to leave. It returns nil after an
+// orderly stop, whatever asked for it. Run may be called once.
+func (a *Application) Run(ctx context.Context) error {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	detach := context.AfterFunc(ctx, a.halt)
+	defer detach()
+
+	if err := a.announce(lifecycle, wire.EventReady, a.status()); err != nil {
+		return err
+	}
+	io, endIO := context.WithCancel(context.Background())
+	defer endIO()
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		if err := a.client.Run(io); err != nil {
+			stop(fmt.Errorf("hub connection: %w", err))
+		}
+	})
+	wg.Go(func() { a.pump(io) })
+	wg.Go(func() { a.serveSignals(ctx, stop) })
+	wg.Go(func() { a.serveFeedback(io) })
+	wg.Go(func() { a.serveQueries(io) })
+
+	err := a.serve(ctx)
+	stop(err)
+	a.halt()
+	err = errors.Join(outcome(ctx, err), a.finish())
+	endIO()
+	wg.Wait()
+	return err
+}
+
+// errShutdown is the cause of a stop that the Hub asked for.
+var errShutdown = errors.New("shutdown requested")
+
+// outcome tells an orderly stop from a failure.
+func outcome(ctx context.Context, served error) error {
+	if served != nil {
+		return served
+	}
+	cause := context.Cause(ctx)
+	if errors.Is(cause, context.Canceled) || errors.Is(cause, errShutdown) {
+		return nil
+	}
+	return cause
+}
+
+// halt begins the stop: nothing new runs, what waits gives up.
+func (a *Application) halt() {
+	a.runs.halt()
+	a.endTools()
+}
+
+// lastSave saves at exit, unless storage failed before.
+func (a *Application) lastSave() error {
+	if a.session.broken.Load() {
+		return nil
+	}
+	_, err := a.session.save(a.session.st, persistence.Shutdown)
+	return err
+}
+
+// finish saves, ends the children and lets queued events leave.
+func (a *Application) finish() error {
+	err := a.lastSave()
+	ctx, cancel := context.WithTimeout(context.Background(), shutdownLimit)
+	defer cancel()
+	if e := a.tools.Shutdown(ctx); e != nil {
+		a.logger.Error("child processes", "error", e)
+		err = errors.Join(err, fmt.Errorf("child processes: %w", e))
+	}
+	drain, done := context.WithTimeout(context.Background(), drainLimit)
+	defer done()
+	if a.outbox.drained(drain) != nil || a.client.Drain(drain) != nil {
+		count, _ := a.outbox.load()
+		a.logger.Warn("events were not delivered before the end", "left", count)
+	}
+	return err
+}
+
+// shutdownLimit is more than the 5 s of grace that children get and what follows it.
+const shutdownLimit = 20 * time.Second
+
+// Close releases the store, the provider and everything else that New took.
+func (a *Application) Close() error {
+	var errs []error
+	for i := len(a.closers) - 1; i >= 0; i-- {
+		errs = append(errs, a.closers[i]())
+	}
+	return errors.Join(errs...)
+}
+
+// pump moves events from the outbox to the transport, in order.
+func (a *Application) pump(ctx context.Context) {
+	for {
+		frame, err := a.outbox.next(ctx)
+		if err != nil {
+			return
+		}
+		if err := a.client.Send(ctx, frame); err != nil && ctx.Err() == nil {
+			a.logger.Error("an event could not be handed to the transport", "error", err)
+		}
+		a.outbox.done()
+	}
+}

@@ -1,0 +1,192 @@
+package core
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/google/uuid"
+
+	"simplex"
+	"simplex/hooks"
+	"simplex/hooks/contextstat"
+	"simplex/load"
+	"simplex/persistence"
+	"simplex/persistence/jsonstore"
+	"simplex/state"
+	"simplex/wire"
+)
+
+// New assembles a session: it takes the session's lock, restores or makes the state, and
+// builds provider, tools and hooks. Nothing runs or connects before Run. On failure
+// everything taken is released again.
+func New(cfg Config) (*Application, error) {
+	if !wire.ValidSessionID(cfg.SessionID) {
+		return nil, fmt.Errorf("session id %q: want 1 to 128 characters of A-Z a-z 0-9 _ -", cfg.SessionID)
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	if cfg.Clock == nil {
+		cfg.Clock = time.Now
+	}
+	if cfg.NewID == nil {
+		cfg.NewID = uuid.NewString
+	}
+	if err := unavailable(cfg.Worker); err != nil {
+		return nil, err
+	}
+	a := &Application{
+		workerID: cfg.NewID(), worker: cfg.Worker.Worker, clock: cfg.Clock, newID: cfg.NewID, logger: cfg.Logger,
+		seen: newRemembered(), retention: cfg.Worker.Persistence.MaxArchives, mode: wire.ModeAsk,
+	}
+	a.toolCtx, a.endTools = context.WithCancel(context.Background())
+	a.current.Store(&place{})
+	if err := a.build(cfg); err != nil {
+		return nil, errors.Join(err, a.Close())
+	}
+	return a, nil
+}
+
+func (a *Application) build(cfg Config) error {
+	if err := a.buildTransport(cfg); err != nil {
+		return err
+	}
+	if err := a.buildProvider(cfg.Worker.Driver); err != nil {
+		return err
+	}
+	if err := a.buildTools(cfg); err != nil {
+		return err
+	}
+	if err := a.buildHooks(cfg.Env); err != nil {
+		return err
+	}
+	return a.buildSession(cfg)
+}
+
+// unavailable refuses what the configuration asks for and this version does not have:
+// a part that is missing must be visible, not silently absent.
+func unavailable(cfg *load.Config) error {
+	switch {
+	case len(cfg.Plugins.Tools) > 0:
+		return fmt.Errorf("/plugins/extensions/tools/enable: there is no tool extension %q", cfg.Plugins.Tools[0].Name)
+	case len(cfg.Plugins.Hooks) > 0:
+		return fmt.Errorf("/plugins/extensions/loop_hooks/enable: there is no loop hook %q", cfg.Plugins.Hooks[0].Name)
+	case cfg.SandboxFiles != "off":
+		return errors.New("/security/sandbox/filesystem: this version has no sandbox; set it to off")
+	case cfg.Worker.AutoCompactThreshold > 0:
+		return errors.New("/worker/auto_compact_threshold: this version does not compact; set it to 0")
+	case cfg.Persistence.Format != "json":
+		return fmt.Errorf("/persistence/format: this version does not store %s; set it to json", cfg.Persistence.Format)
+	}
+	return nil
+}
+
+// missing tells of configured parts that are left out without making the worker useless.
+func (a *Application) missing(cfg *load.Config) {
+	if cfg.HubCall != nil {
+		a.logger.Warn("hub_remote_call is configured; this version does not offer its tools")
+	}
+	if cfg.Assist != nil {
+		a.logger.Warn("modality_assist_model is configured; this version does not offer its tool")
+	}
+	if cfg.Persistence.Readable {
+		a.logger.Warn("persistence.readable is set; this version does not write readable.md")
+	}
+}
+
+func (a *Application) buildHooks(env load.Env) error {
+	window, err := load.HookConfig(contextstat.HookName, env)
+	if err != nil {
+		return err
+	}
+	statistic, err := contextstat.New(window)
+	if err != nil {
+		return err
+	}
+	a.observer = &observer{app: a}
+	a.hooks = hooks.NewRegistry(statistic, a.observer)
+	return nil
+}
+
+// buildSession takes the lock and brings the state to where the first input may come.
+func (a *Application) buildSession(cfg Config) error {
+	s := &session{
+		id: cfg.SessionID, policy: policy(cfg.Worker.Persistence), logger: a.logger,
+		persisted: a.announceSaved, failed: a.announceStorageFailed,
+	}
+	a.session = s
+	restored, err := s.open(cfg.Worker.Persistence)
+	if s.store != nil {
+		a.closers = append(a.closers, s.store.Close)
+	}
+	if err != nil {
+		return err
+	}
+	if !restored {
+		s.st = state.New(cfg.SessionID, a.clock())
+	}
+	if err := a.rebuildPrompt(cfg.Worker, restored); err != nil {
+		return err
+	}
+	s.st.Tools = a.tools.Catalogue()
+	s.expose()
+	return nil
+}
+
+// open takes the session's lock and loads what is there.
+func (s *session) open(cfg load.Persistence) (restored bool, err error) {
+	if !cfg.Enabled {
+		return false, nil
+	}
+	store, err := jsonstore.Open(jsonstore.Config{
+		Root: cfg.Directory, StateDir: cfg.State, SessionID: s.id,
+		Restore: persistence.Restore(cfg.Restore), Policy: s.policy, Logger: s.logger,
+	})
+	if err != nil {
+		return false, err
+	}
+	s.store = store
+	if s.st, err = store.Load(context.Background()); err != nil {
+		return false, err
+	}
+	if s.st == nil {
+		return false, nil
+	}
+	if err := state.Check(s.st); err != nil {
+		return false, &persistence.CorruptError{Path: store.Path(), Err: err}
+	}
+	return true, nil
+}
+
+// policy translates the configuration's three switches.
+func policy(cfg load.Persistence) persistence.Policy {
+	return persistence.Policy{
+		SkipStepFinished: !cfg.OnStepFinished, SkipRunFinished: !cfg.OnRunFinished, SkipShutdown: !cfg.OnShutdown,
+	}
+}
+
+// rebuildPrompt makes the system prompt of this start (worker-data.md §5.3): a new
+// session begins with the configured file, a restored one with its own sections.
+func (a *Application) rebuildPrompt(cfg *load.Config, restored bool) error {
+	source := a.session.st.SystemPrompt
+	if !restored {
+		var err error
+		if source, err = cfg.Prompts.System.Prompt(); err != nil {
+			return err
+		}
+	}
+	var skills []load.Skill
+	for _, s := range a.tools.Skills() {
+		skills = append(skills, load.Skill{Name: s.Name, Title: s.Title, Text: s.Text})
+	}
+	signature := load.Signature(simplex.Version(), a.provider.Name())
+	prompt, err := load.RebuildPrompt(source, skills, cfg.Worker.Environment, signature, restored)
+	if err != nil {
+		return err
+	}
+	a.session.st.SystemPrompt = prompt
+	return nil
+}

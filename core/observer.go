@@ -1,0 +1,118 @@
+package core
+
+import (
+	"context"
+
+	"simplex/hooks"
+	"simplex/persistence"
+	"simplex/state"
+	"simplex/wire"
+	"simplex/wire/display"
+)
+
+// observer is the worker's own handler, last at every event: it keeps meta.updated_at,
+// saves, and only then announces (worker-data.md §3.1, wire.md §5).
+type observer struct {
+	app      *Application
+	durable  bool // whether the last final save succeeded
+	finished bool // whether a final save was made or tried
+
+	saving <-chan error // the step_finished save under way; nil when there is none
+}
+
+func (o *observer) Name() string { return "worker" }
+
+func (o *observer) Handle(_ context.Context, e *hooks.Event) error {
+	if e.Name != hooks.BeforeModel {
+		if err := o.join(); err != nil {
+			return err
+		}
+	}
+	switch e.Name {
+	case hooks.RunStarted:
+		o.durable, o.finished = false, false
+		return o.app.announce(lifecycle, wire.EventRunStarted, nil)
+	case hooks.InputCommitted:
+		o.app.session.moved(e.State)
+		return o.app.announce(lifecycle, wire.EventInputCommitted, nil)
+	case hooks.ModelCommitted:
+		o.app.session.moved(e.State)
+		return o.modelResponse(e.State)
+	case hooks.BeforeToolBatch:
+		return o.app.announce(preview, wire.EventToolCalls, display.Calls(e.Calls))
+	case hooks.ToolDispatchCheckpoint:
+		return o.save(e.State, persistence.BeforeTools)
+	case hooks.ToolResultsCheckpoint:
+		return o.save(e.State, persistence.ResultsReady)
+	case hooks.ToolResultsCommitted:
+		return o.app.announce(preview, wire.EventToolResults, display.Results(e.Results))
+	case hooks.EditOnStepFinished, hooks.EditOnRunFinished:
+		e.Edit.Meta.UpdatedAt = state.TimeStamp(o.app.clock())
+		return nil
+	case hooks.StepFinished:
+		return o.stepFinished(e)
+	case hooks.RunFinished:
+		return o.runFinished(e.State)
+	default:
+		return nil
+	}
+}
+
+func (o *observer) modelResponse(st *state.State) error {
+	turn := len(st.Turns) - 1
+	step := len(st.Turns[turn].Steps) - 1
+	last := st.Turns[turn].Steps[step]
+	source := display.Source(o.app.workerID, uint64(turn), uint64(step), last)
+	data, err := display.Response(last.ModelResponse, source)
+	if err != nil {
+		return err
+	}
+	return o.app.announce(preview, wire.EventModelResponse, data)
+}
+
+// stepFinished saves steps that had tools; a plain answer is saved with its run. The
+// model need not wait for this save: what it adds to results_ready can be told again
+// from there after a crash. The next event of the run does wait.
+func (o *observer) stepFinished(e *hooks.Event) error {
+	o.app.session.moved(e.State)
+	if len(e.Calls) == 0 || !o.app.session.saves(persistence.StepFinished) {
+		return nil
+	}
+	done := make(chan error, 1)
+	o.saving = done
+	go func() {
+		_, err := o.app.session.save(e.State, persistence.StepFinished)
+		done <- err
+	}()
+	return nil
+}
+
+// join waits for the save under way and gives its outcome.
+func (o *observer) join() error {
+	if o.saving == nil {
+		return nil
+	}
+	err := <-o.saving
+	o.saving = nil
+	return err
+}
+
+func (o *observer) runFinished(st *state.State) error {
+	o.app.session.moved(st)
+	if st.Loop.Status == state.StatusCancelled && !o.app.session.policy.Saves(persistence.RunFinished) {
+		return o.finalSave(st, persistence.Cancelled)
+	}
+	return o.finalSave(st, persistence.RunFinished)
+}
+
+func (o *observer) finalSave(st *state.State, b persistence.Boundary) error {
+	o.finished = true
+	saved, err := o.app.session.save(st, b)
+	o.durable = saved
+	return err
+}
+
+func (o *observer) save(st *state.State, b persistence.Boundary) error {
+	_, err := o.app.session.save(st, b)
+	return err
+}

@@ -1,0 +1,165 @@
+package core
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"simplex/loop"
+	"simplex/persistence"
+	"simplex/state"
+	"simplex/wire"
+)
+
+// activeRun is the one run under way, as signals see it.
+type activeRun struct {
+	id     string
+	scope  *confirmScope
+	cancel context.CancelFunc
+}
+
+// runs guards the active run against the signal goroutine.
+type runs struct {
+	mu       sync.Mutex
+	active   *activeRun
+	stopping bool
+}
+
+// begin makes run the active one; false after halt.
+func (r *runs) begin(run *activeRun) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.stopping {
+		return false
+	}
+	r.active = run
+	return true
+}
+
+func (r *runs) end() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.active = nil
+}
+
+// cancel stops the run of that id: first nothing more can be approved, then the model
+// call is aborted. Another id changes nothing (worker-data.md §3.6).
+func (r *runs) cancel(id string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.active != nil && r.active.id == id {
+		r.active.stop()
+	}
+}
+
+// halt stops the active run, whichever it is, and lets no other begin.
+func (r *runs) halt() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.stopping = true
+	if r.active != nil {
+		r.active.stop()
+	}
+}
+
+func (r *runs) state() (active, stopping bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.active != nil, r.stopping
+}
+
+func (a *activeRun) stop() {
+	a.scope.close()
+	a.cancel()
+}
+
+// perform executes one admitted request from run_started to run_finished. The error is
+// one after which the worker cannot go on.
+func (a *Application) perform(req *wire.Input, mode wire.Mode, runID string) error {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	scope := a.confirmer.open(mode, runID)
+	defer scope.close()
+	run := &activeRun{id: runID, scope: scope, cancel: cancel}
+	if !a.runs.begin(run) {
+		run.stop()
+	}
+	out := loop.Run(ctx, a.session.st, inputMessage(req), a.loopConfig(req.RequestID, runID, scope))
+	a.runs.end()
+	durable := a.observer.settle(out)
+	a.session.expose()
+	if err := a.announceFinish(out, durable); err != nil {
+		return err
+	}
+	if a.session.broken.Load() {
+		return persistence.ErrStorageFailed
+	}
+	return nil
+}
+
+func (a *Application) loopConfig(requestID, runID string, scope *confirmScope) loop.Config {
+	execution, _ := state.ObjectOf(map[string]any{"simplex.execution": map[string]string{
+		"worker_id": a.workerID, "request_id": requestID, "run_id": runID,
+	}})
+	return loop.Config{
+		Model:        model{a.provider},
+		Tools:        toolbox{registry: a.tools, ctx: a.toolCtx},
+		Confirm:      scope.confirm,
+		Hooks:        a.hooks,
+		MaxExchanges: uint64(a.worker.MaxExchanges),
+		StepExtras:   execution,
+		Logger:       a.logger,
+	}
+}
+
+func inputMessage(req *wire.Input) *state.Message {
+	if req.Operation != wire.OpMessage {
+		return nil
+	}
+	return &state.Message{Type: state.UserInput, Role: "user", Content: req.Content}
+}
+
+// settle makes the last save where the run itself did not, and says whether the end of
+// the run is on disk.
+func (o *observer) settle(out loop.Outcome) bool {
+	_ = o.join()
+	if !o.finished && out.Admitted && out.Status == state.StatusCancelled {
+		_ = o.finalSave(o.app.session.st, persistence.Cancelled)
+	}
+	return o.durable
+}
+
+func (a *Application) announceFinish(out loop.Outcome, durable bool) error {
+	left := a.outbox.settle()
+	fin := wire.RunFinished{
+		Status: wire.RunStatus(out.Status), Exchanges: out.Exchanges, TaskExchanges: &out.Exchanges, Durable: durable,
+		OmittedDisplay: left.Display, OmittedQuery: left.Query, OmittedFeedback: left.Feedback, CoalescedMetadata: left.Coalesced,
+	}
+	if out.Err != nil {
+		fin.Error = wire.Notice(out.Err.Error())
+	}
+	if out.Status == state.StatusFailed {
+		fin.Failure = &wire.Failure{Stage: string(out.Stage), Operation: "task", CanContinue: a.canContinue()}
+	}
+	counts := a.router.Counters()
+	fin.RejectedQueries, fin.Unreported = counts.RejectedQueries, counts.UnreportedRejections
+	return a.announce(lifecycle, wire.EventRunFinished, fin)
+}
+
+// canContinue tells whether a `continue` would be accepted now.
+func (a *Application) canContinue() bool {
+	st := a.session.st
+	return !a.session.broken.Load() && len(st.Turns) > 0 && recoverable(st.Loop) == nil
+}
+
+// errRecovery says that the last run's tools may or may not have taken effect.
+var errRecovery = errors.New("the last run was interrupted while its tools ran: their effects are unknown; " +
+	"look at the machine, then repair or remove the session's state before new input")
+
+// recoverable tells whether the phase lets a new run begin (wire.md §11).
+func recoverable(p *state.LoopProgress) error {
+	if p != nil && (p.Phase == state.PhaseTools || p.Phase == state.PhaseBlocked) {
+		return errRecovery
+	}
+	return nil
+}

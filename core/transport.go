@@ -1,0 +1,50 @@
+package core
+
+import (
+	"fmt"
+
+	"simplex/intercom"
+	"simplex/load"
+	"simplex/wire"
+)
+
+// buildTransport makes the event connection, its queues and the confirmations; nothing
+// connects yet.
+func (a *Application) buildTransport(cfg Config) error {
+	c := cfg.Worker.Client
+	if c == nil {
+		return fmt.Errorf("%s: /client/endpoint: missing", cfg.Worker.File)
+	}
+	url, err := wire.ParseURL(c.Endpoint.String())
+	if err != nil {
+		return fmt.Errorf("%s: /client/endpoint: %w", cfg.Worker.File, err)
+	}
+	a.router = intercom.NewRouter(intercom.RouterConfig{
+		Payloads: c.PayloadCapacity, Signals: c.SignalCapacity, Queries: c.QueryCapacity, Inspect: a.receive,
+	})
+	a.client, err = intercom.NewClient(intercom.Config{
+		URL: url, Handler: a.router.Handle, WriteFrames: c.WriteCapacity, WriteBytes: c.WriteBytes,
+		InitialBackoff: c.InitialBackoff, MaxBackoff: c.MaxBackoff, IdleTimeout: c.IdleTimeout, Logger: a.logger,
+	})
+	if err != nil {
+		return err
+	}
+	a.outbox = newOutbox(cfg.Worker.Worker.EventCapacity, func() int {
+		_, bytes := a.client.Load()
+		return bytes
+	})
+	return a.buildConfirmer(cfg.SessionID, cfg.Worker.Confirmation)
+}
+
+func (a *Application) buildConfirmer(sessionID string, remote *load.Remote) error {
+	a.confirmer = &confirmer{worker: a.workerID, session: sessionID, newID: a.newID, logger: a.logger}
+	if remote == nil {
+		return nil
+	}
+	url, err := wire.ParseURL(remote.Endpoint.String())
+	if err != nil {
+		return fmt.Errorf("/security/confirmation/endpoint: %w", err)
+	}
+	a.confirmer.endpoint = &intercom.ExchangeConfig{URL: url, Timeout: remote.Timeout, MaxReply: wire.MaxConfirmReply}
+	return nil
+}
