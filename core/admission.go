@@ -65,8 +65,8 @@ func (a *Application) handle(ctx context.Context, frame wire.Frame) error {
 	if err != nil {
 		return a.reject(rejection(req, err, wire.CodeInvalidOptions))
 	}
-	if err := a.outbox.drained(ctx); err != nil {
-		return nil
+	if err := a.drained(ctx); err != nil {
+		return nil // the worker stops, or its connection did
 	}
 	a.seen.add(req.RequestID)
 	runID := a.newID()

@@ -130,13 +130,28 @@ func (a *Application) finish() error {
 		a.logger.Error("child processes", "error", e)
 		err = errors.Join(err, fmt.Errorf("child processes: %w", e))
 	}
-	drain, done := context.WithTimeout(context.Background(), drainLimit)
-	defer done()
-	if a.outbox.drained(drain) != nil || a.client.Drain(drain) != nil {
-		count, _ := a.outbox.load()
-		a.logger.Warn("events were not delivered before the end", "left", count)
-	}
+	a.deliver()
 	return err
+}
+
+// deliver gives queued events a last chance to leave, if there is a way out.
+func (a *Application) deliver() {
+	ctx, done := context.WithTimeout(context.Background(), drainLimit)
+	defer done()
+	if a.client.Connected() && a.drained(ctx) == nil {
+		return
+	}
+	count, _ := a.outbox.load()
+	waiting, _ := a.client.Load()
+	a.logger.Warn("events were not delivered before the end", "left", count+waiting)
+}
+
+// drained waits until every event admitted so far was written or lost.
+func (a *Application) drained(ctx context.Context) error {
+	if err := a.outbox.drained(ctx); err != nil {
+		return err
+	}
+	return a.client.Drain(ctx)
 }
 
 // shutdownLimit is more than the 5 s of grace that children get and what follows it.
@@ -144,6 +159,7 @@ const shutdownLimit = 20 * time.Second
 
 // Close releases the store, the provider and everything else that New took.
 func (a *Application) Close() error {
+	a.endTools()
 	var errs []error
 	for i := len(a.closers) - 1; i >= 0; i-- {
 		errs = append(errs, a.closers[i]())
@@ -158,7 +174,7 @@ func (a *Application) pump(ctx context.Context) {
 		if err != nil {
 			return
 		}
-		if err := a.client.Send(ctx, frame); err != nil && ctx.Err() == nil {
+		if err := a.client.Send(ctx, frame); err != nil && !errors.Is(err, intercom.ErrStopped) && ctx.Err() == nil {
 			a.logger.Error("an event could not be handed to the transport", "error", err)
 		}
 		a.outbox.done()

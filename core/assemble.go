@@ -51,6 +51,7 @@ func New(cfg Config) (*Application, error) {
 }
 
 func (a *Application) build(cfg Config) error {
+	a.missing(cfg.Worker)
 	if err := a.buildTransport(cfg); err != nil {
 		return err
 	}

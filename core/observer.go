@@ -28,6 +28,7 @@ func (o *observer) Handle(_ context.Context, e *hooks.Event) error {
 			return err
 		}
 	}
+	o.app.session.show(e.State)
 	switch e.Name {
 	case hooks.RunStarted:
 		o.durable, o.finished = false, false

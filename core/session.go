@@ -33,15 +33,18 @@ type session struct {
 	broken   atomic.Bool
 }
 
-// expose publishes the state as it stands to readers.
-func (s *session) expose() {
-	s.snap.Store(&snapshot{state: s.st.Clone(), revision: s.revision})
+// expose shows a snapshot of the state to readers.
+func (s *session) expose() { s.show(s.st.Clone()) }
+
+// show is expose for what is a snapshot already.
+func (s *session) show(st *state.State) {
+	s.snap.Store(&snapshot{state: st, revision: s.revision})
 }
 
-// moved advances the history revision and exposes st, a snapshot of the state.
+// moved advances the history revision and shows st.
 func (s *session) moved(st *state.State) {
 	s.revision++
-	s.snap.Store(&snapshot{state: st, revision: s.revision})
+	s.show(st)
 }
 
 // save makes st, the state or a snapshot of it, durable and tells of it afterwards. The
