@@ -1,0 +1,186 @@
+package chat
+
+import (
+	"encoding/json/jsontext"
+	"encoding/json/v2"
+	"fmt"
+	"io"
+	"strings"
+
+	"simplex/state"
+	"simplex/wire"
+)
+
+// renderer shows one event stream to a person or to a program.
+type renderer interface {
+	event(e *wire.Received)
+	question(req *wire.ConfirmRequest)
+	decision(approved bool)
+	note(text string)
+	prompt()
+}
+
+func newRenderer(cfg Config) renderer {
+	people := &terminal{out: cfg.Stdout, err: cfg.Stderr, interactive: !cfg.Once}
+	if cfg.JSON {
+		return &lines{terminal: people, out: cfg.Stdout}
+	}
+	return people
+}
+
+// lines writes each event as one JSON line; questions still go to the terminal.
+type lines struct {
+	*terminal
+	out io.Writer
+}
+
+func (l *lines) event(e *wire.Received) {
+	_, _ = l.out.Write(append(wire.AppendEvent(nil, &e.Event), '\n'))
+}
+
+// terminal shows events to a person: answers on out, the rest on err.
+type terminal struct {
+	out, err    io.Writer
+	interactive bool
+}
+
+func (t *terminal) printf(format string, args ...any) { fmt.Fprintf(t.err, format+"\n", args...) }
+
+func (t *terminal) note(text string) { t.printf("-- %s", text) }
+
+func (t *terminal) prompt() {
+	if t.interactive {
+		fmt.Fprint(t.err, "> ")
+	}
+}
+
+func (t *terminal) question(req *wire.ConfirmRequest) {
+	arguments, _ := req.Call.Get("arguments")
+	fmt.Fprintf(t.err, "?? allow %s %s [y/N] ", clean(req.CallName), clean(arguments.String()))
+}
+
+func (t *terminal) decision(approved bool) {
+	word := "denied"
+	if approved {
+		word = "approved"
+	}
+	t.printf("-- %s", word)
+}
+
+func (t *terminal) event(e *wire.Received) {
+	switch e.Name {
+	case wire.EventModelResponse:
+		t.response(e.Data)
+	case wire.EventToolCalls:
+		t.calls(e.Data)
+	case wire.EventToolResults:
+		t.results(e.Data)
+	case wire.EventInputRejected, wire.EventError, wire.EventExportError:
+		var m struct {
+			Message string `json:"message"`
+		}
+		_ = decode(e.Data, &m)
+		t.printf("!! %s", clean(m.Message))
+	case wire.EventRunFinished:
+		t.finished(e.Data)
+	}
+}
+
+// message is what a person is shown of a model's response.
+type message struct {
+	Content []part `json:"content"`
+	Invokes []struct {
+		Name string `json:"name"`
+	} `json:"invokes"`
+}
+
+type part struct {
+	Type state.ContentType `json:"type"`
+	Raw  jsontext.Value    `json:"raw"`
+}
+
+func (p part) text() string {
+	var s string
+	if json.Unmarshal(p.Raw, &s) == nil {
+		return s
+	}
+	var cut struct {
+		Preview string `json:"preview"`
+		Bytes   int    `json:"bytes"`
+	}
+	_ = decode(p.Raw, &cut)
+	return fmt.Sprintf("%s\n[%d bytes in all; shortened for display]", cut.Preview, cut.Bytes)
+}
+
+func (t *terminal) response(data jsontext.Value) {
+	var m message
+	_ = decode(data, &m)
+	var text strings.Builder
+	for _, p := range m.Content {
+		if p.Type == state.TypeText {
+			text.WriteString(p.text())
+		}
+	}
+	switch {
+	case text.Len() == 0:
+	case len(m.Invokes) > 0:
+		t.printf("%s", clean(text.String()))
+	default:
+		fmt.Fprintln(t.out, clean(text.String()))
+	}
+}
+
+func (t *terminal) calls(data jsontext.Value) {
+	var calls []struct {
+		Name      string         `json:"name"`
+		Arguments jsontext.Value `json:"arguments"`
+	}
+	_ = decode(data, &calls)
+	for _, c := range calls {
+		t.printf("=> %s %s", clean(c.Name), clean(string(c.Arguments)))
+	}
+}
+
+func (t *terminal) results(data jsontext.Value) {
+	var results []struct {
+		Output part `json:"output"`
+	}
+	_ = decode(data, &results)
+	var text strings.Builder
+	for _, r := range results {
+		for line := range strings.Lines(clean(r.Output.text())) {
+			text.WriteString("   " + strings.TrimRight(line, "\n") + "\n")
+		}
+	}
+	_, _ = io.WriteString(t.err, text.String())
+}
+
+func (t *terminal) finished(data jsontext.Value) {
+	var end struct {
+		Status wire.RunStatus `json:"status"`
+		Error  string         `json:"error"`
+	}
+	_ = decode(data, &end)
+	switch {
+	case end.Status == wire.RunCompleted:
+	case end.Error == "":
+		t.printf("!! run %s", end.Status)
+	default:
+		t.printf("!! run %s: %s", end.Status, clean(end.Error))
+	}
+}
+
+// clean keeps text from steering the terminal: control characters other than tab and
+// line feed are shown as U+FFFD.
+func clean(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '\t' || r == '\n' || r >= ' ' && r != 0x7f && (r < 0x80 || r > 0x9f) {
+			return r
+		}
+		return '\uFFFD'
+	}, s)
+}
+
+func decode(data jsontext.Value, out any) error {
+	return json.Unmarshal(data, out, jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
+}

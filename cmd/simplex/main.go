@@ -1,0 +1,86 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/urfave/cli/v2"
+
+	"simplex"
+)
+
+// The exit codes of every subcommand.
+const (
+	exitOK      = 0
+	exitFailure = 1
+	exitUsage   = 2
+	exitSignal  = 128 // plus the signal's number
+)
+
+// usageError is a mistake in the command line, as opposed to a failure of the work.
+type usageError struct{ err error }
+
+func (e usageError) Error() string { return e.err.Error() }
+func (e usageError) Unwrap() error { return e.err }
+
+func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+// exitError carries an exit code for a failure that was already reported.
+type exitError int
+
+func (e exitError) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
+
+func main() { os.Exit(execute(os.Args, os.Stdout, os.Stderr)) }
+
+// execute runs one command line and gives its exit code.
+func execute(args []string, stdout, stderr io.Writer) int {
+	cli.VersionPrinter = func(c *cli.Context) { fmt.Fprintln(c.App.Writer, c.App.Version) }
+	err := command(stdout, stderr).Run(args)
+	var done exitError
+	var usage usageError
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.As(err, &done):
+		return int(done)
+	case errors.As(err, &usage):
+		fmt.Fprintf(stderr, "simplex: %v\nTry `simplex --help`.\n", err)
+		return exitUsage
+	default:
+		fmt.Fprintf(stderr, "simplex: %v\n", err)
+		return exitFailure
+	}
+}
+
+func command(stdout, stderr io.Writer) *cli.App {
+	return &cli.App{
+		Name:            "simplex",
+		Usage:           "a worker runtime for LLM agents, and the manager of the storage they leave",
+		Version:         simplex.Version(),
+		Writer:          stdout,
+		ErrWriter:       stderr,
+		HideHelpCommand: true,
+		Commands:        []*cli.Command{runCommand(), manageCommand(), chatCommand(), generateCommand()},
+		Action: func(c *cli.Context) error {
+			if c.Args().Present() {
+				return usagef("unknown command %q", c.Args().First())
+			}
+			return usagef("a command is needed: run, manage or chat")
+		},
+		OnUsageError:         onUsageError,
+		EnableBashCompletion: true,
+		ExitErrHandler:       func(*cli.Context, error) {},
+	}
+}
+
+func onUsageError(_ *cli.Context, err error, _ bool) error { return usageError{err} }
+
+// noArguments refuses what stands behind the flags.
+func noArguments(c *cli.Context) error {
+	if c.Args().Present() {
+		return usagef("unexpected argument %q", c.Args().First())
+	}
+	return nil
+}

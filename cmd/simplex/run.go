@@ -1,0 +1,76 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"runtime"
+	"syscall"
+
+	"github.com/urfave/cli/v2"
+
+	"simplex/core"
+	"simplex/load"
+	"simplex/process"
+	"simplex/wire"
+)
+
+func runCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "run",
+		Usage: "run one worker session until it is told to stop",
+		Flags: append([]cli.Flag{
+			&cli.StringFlag{Name: "config", Aliases: []string{"c"}, Value: "config.yaml", Usage: "configuration `FILE`"},
+			&cli.StringFlag{Name: "session", Aliases: []string{"s"}, Usage: "session `ID`: 1 to 128 of A-Z a-z 0-9 _ -"},
+			&cli.IntFlag{Name: "threads", Aliases: []string{"t"}, Value: 1, Usage: "`N` threads that run Go code at the same time"},
+		}, logFlags()...),
+		Action:       runWorker,
+		OnUsageError: onUsageError,
+	}
+}
+
+func runWorker(c *cli.Context) error {
+	if err := noArguments(c); err != nil {
+		return err
+	}
+	if !wire.ValidSessionID(c.String("session")) {
+		return usagef("--session %q: want 1 to 128 characters of A-Z a-z 0-9 _ -", c.String("session"))
+	}
+	if c.Int("threads") < 1 {
+		return usagef("--threads %d: want at least 1", c.Int("threads"))
+	}
+	logger, err := newLogger(c, c.App.ErrWriter)
+	if err != nil {
+		return err
+	}
+	// One thread more, so that a child's start or an fsync never holds up a signal.
+	runtime.GOMAXPROCS(c.Int("threads") + 1)
+	env := processEnv()
+	cfg, err := load.Load(c.String("config"), load.Options{Env: env})
+	if err != nil {
+		return err
+	}
+	for _, w := range cfg.Warnings {
+		logger.Warn("configuration", "problem", w.String())
+	}
+	reaper, release := adoptOrphans(logger)
+	defer release()
+	app, err := core.New(core.Config{SessionID: c.String("session"), Worker: cfg, Env: env, Logger: logger, Reaper: reaper})
+	if err != nil {
+		return err
+	}
+	ctx, end := stopSignals(context.Background(), app.Abort, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
+	defer end()
+	return errors.Join(app.Run(ctx), app.Close())
+}
+
+// adoptOrphans makes this process the parent of what its children leave behind. Without
+// that a worker still works; only such orphans outlive it.
+func adoptOrphans(logger *slog.Logger) (*process.Reaper, func()) {
+	reaper, err := process.EnableSubreaper(logger)
+	if err != nil {
+		logger.Warn("descendants that leave their group will not be found at shutdown", "error", err)
+		return nil, func() {}
+	}
+	return reaper, func() { _ = reaper.Close() }
+}
