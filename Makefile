@@ -42,8 +42,12 @@ fuzz: ## each fuzz target for FUZZTIME (default 3s)
 bench: build ## measure against the floor programs (PERF=path of their folder)
 	@scripts/bench.sh $(BIN)
 
-install: build ## install the binary and the prompts below PREFIX
+install: build ## install the binary, the prompts, man page and completions below PREFIX
 	install -D -m 0755 $(BIN) $(DESTDIR)$(PREFIX)/bin/simplex
+	for f in $$(cd prompts && find . -name '*.yaml'); do install -D -m 0644 prompts/$$f $(DESTDIR)$(PREFIX)/bin/prompts/$$f; done
+	mkdir -p $(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/share/bash-completion/completions
+	$(BIN) generate man > $(DESTDIR)$(PREFIX)/share/man/man1/simplex.1
+	$(BIN) generate bash > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/simplex
 
 clean: ## remove what was built
 	rm -rf bin

@@ -4,8 +4,8 @@ set -euo pipefail
 binary=$(realpath "${1:?usage: scripts/demo.sh BINARY}")
 dir=$(mktemp -d -t simplex-demo.XXXXXX)
 cd "$dir"
-echo "\$ simplex chat --offline --approve --prompt 'What machine is this?'"
-"$binary" chat --offline --approve --prompt 'What machine is this?'
+echo "\$ echo y | simplex chat --offline --prompt 'What machine is this?'"
+echo y | "$binary" chat --offline --prompt 'What machine is this?'
 echo
 echo "The session is in $dir/data/session/state/state.json:"
 ls -l "$dir/data/session/state/state.json"
