@@ -14,10 +14,16 @@ type HistoryQuery struct {
 	RequestID string
 	WorkerID  string // of this process: it serves the answers behind the sources
 	Revision  uint64
+
+	Fingerprints *Fingerprints // nil: each is computed anew
 }
 
 // ErrNoTurn is returned for a start or step behind the end of the history.
 var ErrNoTurn = errors.New("the history has no such turn or step")
+
+// errPage guards the promises of a page on its final bytes: that it is within wire.MaxPage
+// and that it advances.
+var errPage = errors.New("a record does not fit a history page")
 
 // pageOverhead is more than a page's own members and the commas between turns take.
 const pageOverhead = 1 << 10
@@ -33,10 +39,11 @@ func History(turns []*state.Turn, q HistoryQuery) (jsontext.Value, error) {
 	if q.Start > page.Total || q.Step > 0 && (q.Start == page.Total || q.Step >= uint64(len(turns[q.Start].Steps))) {
 		return nil, ErrNoTurn
 	}
+	named := sources{q.WorkerID, q.Fingerprints}
 	budget := wire.MaxPage - pageOverhead
 	for page.Next < page.Total && len(page.Turns) < q.Limit {
 		turn := turns[page.Next]
-		encoded, taken, err := turnView(turn, q.WorkerID, page.Next, page.NextStep, budget)
+		encoded, taken, err := turnView(turn, named, page.Next, page.NextStep, budget)
 		if err != nil {
 			return nil, err
 		}
@@ -50,12 +57,26 @@ func History(turns []*state.Turn, q HistoryQuery) (jsontext.Value, error) {
 		}
 		page.Next, page.NextStep = page.Next+1, 0
 	}
-	return wire.EncodeData(&page)
+	return finalPage(&page)
+}
+
+func finalPage(page *wire.HistoryPage) (jsontext.Value, error) {
+	if page.Next < page.Total && page.Next == page.Start && page.NextStep == page.Step {
+		return nil, errPage
+	}
+	data, err := wire.EncodeData(page)
+	if err == nil && len(data) > wire.MaxPage {
+		err = errPage
+	}
+	if err != nil {
+		return nil, err
+	}
+	return data, nil
 }
 
 // turnView encodes a turn from step first on, with as many steps as fit; nil when nothing
 // of it does.
-func turnView(t *state.Turn, worker string, index, first uint64, budget int) (out jsontext.Value, taken uint64, err error) {
+func turnView(t *state.Turn, named sources, index, first uint64, budget int) (out jsontext.Value, taken uint64, err error) {
 	view := userView(t)
 	view.Index, view.OmittedSteps = index, uint64(len(t.Steps))
 	head, err := wire.EncodeData(&view)
@@ -64,7 +85,7 @@ func turnView(t *state.Turn, worker string, index, first uint64, budget int) (ou
 	}
 	room := budget - len(head)
 	for i, step := range t.Steps[first:] {
-		encoded, err := stepView(step, worker, index, first+uint64(i))
+		encoded, err := stepView(step, named, index, first+uint64(i))
 		if err != nil {
 			return nil, 0, err
 		}
@@ -98,7 +119,7 @@ func userView(t *state.Turn) (view wire.TurnView) {
 	return view
 }
 
-func stepView(s *state.Step, worker string, turn, index uint64) (jsontext.Value, error) {
+func stepView(s *state.Step, named sources, turn, index uint64) (jsontext.Value, error) {
 	m := s.ModelResponse
 	view := wire.StepView{
 		Index: index, Reasoning: Reasoning(m), ToolCalls: uint64(len(m.Calls)),
@@ -110,7 +131,7 @@ func stepView(s *state.Step, worker string, turn, index uint64) (jsontext.Value,
 		view.Execution = execution(run)
 	}
 	if s.CommitSequence > 0 {
-		source := Source(worker, turn, index, s)
+		source := named.of(turn, index, s)
 		view.AnswerSource = &source
 	}
 	return wire.EncodeData(&view)
@@ -136,7 +157,11 @@ var ErrSource = errors.New("the answer was changed, compacted, or is not of this
 
 // FindAnswer gives the parts of the answer that the source names, or ErrSource.
 func FindAnswer(turns []*state.Turn, worker string, source wire.AnswerSource) ([]state.Content, error) {
-	if source.WorkerID != worker || source.Turn >= uint64(len(turns)) {
+	return findAnswer(turns, sources{worker, nil}, source)
+}
+
+func findAnswer(turns []*state.Turn, named sources, source wire.AnswerSource) ([]state.Content, error) {
+	if source.WorkerID != named.worker || source.Turn >= uint64(len(turns)) {
 		return nil, ErrSource
 	}
 	steps := turns[source.Turn].Steps
@@ -144,7 +169,7 @@ func FindAnswer(turns []*state.Turn, worker string, source wire.AnswerSource) ([
 		return nil, ErrSource
 	}
 	step := steps[source.Step]
-	if Source(worker, source.Turn, source.Step, step) != source {
+	if wire.Sequence(step.CommitSequence) != source.CommitSequence || named.of(source.Turn, source.Step, step) != source {
 		return nil, ErrSource
 	}
 	return step.ModelResponse.Content, nil
