@@ -5,6 +5,7 @@ import (
 	"encoding/json/jsontext"
 	"errors"
 
+	"simplex/core/compact"
 	"simplex/state"
 	"simplex/wire"
 )
@@ -80,7 +81,6 @@ func (a *Application) handle(ctx context.Context, frame wire.Frame) error {
 var (
 	errDuplicate = errors.New("this request_id was admitted before")
 	errNoTurns   = errors.New("there is no conversation to continue")
-	errNoCompact = errors.New("this worker does not offer context-compact")
 	errBroken    = errors.New("storage failed; nothing runs any more")
 )
 
@@ -94,8 +94,8 @@ func (a *Application) precondition(req *wire.Input) error {
 	case recoverable(st.Loop) != nil:
 		return recoverable(st.Loop)
 	case req.Operation == wire.OpCompact:
-		return errNoCompact
-	case req.Operation == wire.OpContinue && len(st.Turns) == 0:
+		return a.compactor.Check(st)
+	case req.Operation == wire.OpContinue && len(st.Turns) == 0 && !compact.CanResume(st):
 		return errNoTurns
 	}
 	return nil

@@ -5,7 +5,9 @@ import (
 	"fmt"
 
 	"simplex/persistence"
+	"simplex/state"
 	"simplex/wire"
+	"simplex/wire/display"
 )
 
 // place is the correlation that an event carries.
@@ -18,11 +20,24 @@ func (a *Application) announce(c class, name wire.EventName, data any) error {
 }
 
 func (a *Application) announceAt(at place, c class, name wire.EventName, data any) error {
+	return a.publish(at, c, string(name), name, data)
+}
+
+// slotAutoCompact is the latest-value slot of automatic compactions; those by hand are
+// lifecycle events of the same name.
+const slotAutoCompact = "auto_compact"
+
+// announceIn is announce for a latest-value slot that is not named like its event.
+func (a *Application) announceIn(c class, slot string, name wire.EventName, data any) error {
+	return a.publish(*a.current.Load(), c, slot, name, data)
+}
+
+func (a *Application) publish(at place, c class, slot string, name wire.EventName, data any) error {
 	raw, err := encodeData(data)
 	if err != nil {
 		return fmt.Errorf("event %s: %w", name, err)
 	}
-	return a.outbox.publish(c, string(name), wire.Event{
+	return a.outbox.publish(c, slot, wire.Event{
 		Name: name, SessionID: a.session.id, WorkerID: a.workerID,
 		RequestID: at.requestID, RunID: at.runID, Data: raw,
 	})
@@ -55,4 +70,17 @@ func (a *Application) announceStorageFailed(err error) {
 // announceError tells of something that went wrong without ending anything.
 func (a *Application) announceError(message string) {
 	_ = a.announce(metadata, wire.EventError, wire.ErrorData{Message: wire.Notice(message)})
+}
+
+// announceExportError tells that something beside the saved state went wrong.
+func (a *Application) announceExportError(message string) {
+	_ = a.announce(metadata, wire.EventExportError, wire.ExportError{Message: wire.Notice(message)})
+}
+
+func (a *Application) announceCalls(calls []state.Call) error {
+	return a.announce(preview, wire.EventToolCalls, display.Calls(calls))
+}
+
+func (a *Application) announceResults(results []state.Result) error {
+	return a.announce(preview, wire.EventToolResults, display.Results(results))
 }

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"simplex/core/compact"
 	"simplex/hooks"
 	"simplex/intercom"
 	"simplex/llm"
@@ -17,6 +18,7 @@ import (
 	"simplex/process"
 	"simplex/tools"
 	"simplex/wire"
+	"simplex/wire/display"
 )
 
 // drainLimit bounds the last delivery of events at shutdown (worker-data.md §3.6).
@@ -38,6 +40,9 @@ type Application struct {
 	children  *process.Store
 	observer  *observer
 	confirmer *confirmer
+	compactor *compact.Runner
+	prompts   load.Prompts
+	pager     *display.Pager
 	closers   []func() error
 
 	router *intercom.Router
@@ -50,6 +55,8 @@ type Application struct {
 	runs      runs
 	seen      *remembered
 	retention int
+	streams   atomic.Bool // whether the Hub asked for model_delta
+	auto      atomic.Pointer[compact.Auto]
 
 	modeMu sync.Mutex
 	mode   wire.Mode

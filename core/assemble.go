@@ -17,6 +17,7 @@ import (
 	"simplex/persistence/jsonstore"
 	"simplex/state"
 	"simplex/wire"
+	"simplex/wire/display"
 )
 
 // New assembles a session: it takes the session's lock, restores or makes the state, and
@@ -40,8 +41,9 @@ func New(cfg Config) (*Application, error) {
 	}
 	a := &Application{
 		workerID: cfg.NewID(), worker: cfg.Worker.Worker, clock: cfg.Clock, newID: cfg.NewID, logger: cfg.Logger,
-		seen: newRemembered(), retention: cfg.Worker.Persistence.MaxArchives, mode: wire.ModeAsk,
+		prompts: cfg.Worker.Prompts, seen: newRemembered(), retention: cfg.Worker.Persistence.MaxArchives, mode: wire.ModeAsk,
 	}
+	a.pager = display.NewPager(a.workerID)
 	a.toolCtx, a.endTools = context.WithCancel(context.Background())
 	a.current.Store(&place{})
 	if err := a.build(cfg); err != nil {
@@ -61,7 +63,14 @@ func (a *Application) build(cfg Config) error {
 	if err := a.buildTools(cfg); err != nil {
 		return err
 	}
-	if err := a.buildHooks(cfg.Env); err != nil {
+	window, err := load.HookConfig(contextstat.HookName, cfg.Env)
+	if err != nil {
+		return err
+	}
+	if err := a.buildHooks(window); err != nil {
+		return err
+	}
+	if err := a.buildCompactor(cfg.Worker.Persistence, window); err != nil {
 		return err
 	}
 	return a.buildSession(cfg)
@@ -77,8 +86,6 @@ func unavailable(cfg *load.Config) error {
 		return fmt.Errorf("/plugins/extensions/loop_hooks/enable: there is no loop hook %q", cfg.Plugins.Hooks[0].Name)
 	case cfg.SandboxFiles != "off":
 		return errors.New("/security/sandbox/filesystem: this version has no sandbox; set it to off")
-	case cfg.Worker.AutoCompactThreshold > 0:
-		return errors.New("/worker/auto_compact_threshold: this version does not compact; set it to 0")
 	case cfg.Persistence.Format != "json":
 		return fmt.Errorf("/persistence/format: this version does not store %s; set it to json", cfg.Persistence.Format)
 	}
@@ -93,16 +100,9 @@ func (a *Application) missing(cfg *load.Config) {
 	if cfg.Assist != nil {
 		a.logger.Warn("modality_assist_model is configured; this version does not offer its tool")
 	}
-	if cfg.Persistence.Readable {
-		a.logger.Warn("persistence.readable is set; this version does not write readable.md")
-	}
 }
 
-func (a *Application) buildHooks(env load.Env) error {
-	window, err := load.HookConfig(contextstat.HookName, env)
-	if err != nil {
-		return err
-	}
+func (a *Application) buildHooks(window uint64) error {
 	statistic, err := contextstat.New(window)
 	if err != nil {
 		return err
@@ -117,6 +117,8 @@ func (a *Application) buildSession(cfg Config) error {
 	s := &session{
 		id: cfg.SessionID, policy: policy(cfg.Worker.Persistence), logger: a.logger,
 		persisted: a.announceSaved, failed: a.announceStorageFailed,
+		export:     exporter(cfg.Worker.Persistence),
+		unexported: func(err error) { a.announceExportError(err.Error()) },
 	}
 	a.session = s
 	restored, err := s.open(cfg.Worker.Persistence)

@@ -3,7 +3,9 @@ package core
 import (
 	"context"
 
+	"simplex/core/compact"
 	"simplex/hooks"
+	"simplex/loop"
 	"simplex/persistence"
 	"simplex/state"
 	"simplex/wire"
@@ -14,6 +16,7 @@ import (
 // saves, and only then announces (worker-data.md §3.1, wire.md §5).
 type observer struct {
 	app      *Application
+	started  bool // whether run_started of this request was told
 	durable  bool // whether the last final save succeeded
 	finished bool // whether a final save was made or tried
 
@@ -31,22 +34,20 @@ func (o *observer) Handle(_ context.Context, e *hooks.Event) error {
 	o.app.session.show(e.State)
 	switch e.Name {
 	case hooks.RunStarted:
-		o.durable, o.finished = false, false
-		return o.app.announce(lifecycle, wire.EventRunStarted, nil)
+		return o.runStarted()
 	case hooks.InputCommitted:
-		o.app.session.moved(e.State)
-		return o.app.announce(lifecycle, wire.EventInputCommitted, nil)
+		return o.inputCommitted(e)
 	case hooks.ModelCommitted:
 		o.app.session.moved(e.State)
 		return o.modelResponse(e.State)
 	case hooks.BeforeToolBatch:
-		return o.app.announce(preview, wire.EventToolCalls, display.Calls(e.Calls))
+		return o.app.announceCalls(e.Calls)
 	case hooks.ToolDispatchCheckpoint:
 		return o.save(e.State, persistence.BeforeTools)
 	case hooks.ToolResultsCheckpoint:
 		return o.save(e.State, persistence.ResultsReady)
 	case hooks.ToolResultsCommitted:
-		return o.app.announce(preview, wire.EventToolResults, display.Results(e.Results))
+		return o.app.announceResults(e.Results)
 	case hooks.EditOnStepFinished, hooks.EditOnRunFinished:
 		e.Edit.Meta.UpdatedAt = state.TimeStamp(o.app.clock())
 		return nil
@@ -59,11 +60,33 @@ func (o *observer) Handle(_ context.Context, e *hooks.Event) error {
 	}
 }
 
+// begin prepares for the segments of a new request.
+func (o *observer) begin() { o.started = false }
+
+// runStarted tells of the first segment of a request only: the others go on with it.
+func (o *observer) runStarted() error {
+	o.durable, o.finished = false, false
+	if o.started {
+		return nil
+	}
+	o.started = true
+	return o.app.announce(lifecycle, wire.EventRunStarted, nil)
+}
+
+// inputCommitted says nothing of the host's own continuation messages.
+func (o *observer) inputCommitted(e *hooks.Event) error {
+	o.app.session.moved(e.State)
+	if compact.Internal(e.Input) {
+		return nil
+	}
+	return o.app.announce(lifecycle, wire.EventInputCommitted, nil)
+}
+
 func (o *observer) modelResponse(st *state.State) error {
 	turn := len(st.Turns) - 1
 	step := len(st.Turns[turn].Steps) - 1
 	last := st.Turns[turn].Steps[step]
-	source := display.Source(o.app.workerID, uint64(turn), uint64(step), last)
+	source := o.app.pager.Source(uint64(turn), uint64(step), last)
 	data, err := display.Response(last.ModelResponse, source)
 	if err != nil {
 		return err
@@ -116,4 +139,14 @@ func (o *observer) finalSave(st *state.State, b persistence.Boundary) error {
 func (o *observer) save(st *state.State, b persistence.Boundary) error {
 	_, err := o.app.session.save(st, b)
 	return err
+}
+
+// settle makes the last save where the run itself did not, and says whether the end of
+// the run is on disk.
+func (o *observer) settle(out loop.Outcome) bool {
+	_ = o.join()
+	if !o.finished && out.Admitted && out.Status == state.StatusCancelled {
+		_ = o.finalSave(o.app.session.st, persistence.Cancelled)
+	}
+	return o.durable
 }

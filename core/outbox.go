@@ -21,6 +21,7 @@ const (
 	preview                // left out and counted under pressure
 	query                  // likewise
 	feedback               // likewise
+	delta                  // best effort: one at a time, never counted, first to give way
 	classes
 )
 
@@ -76,6 +77,19 @@ func (o *outbox) publish(c class, slot string, e wire.Event) error {
 	return nil
 }
 
+// offer admits a model_delta if none waits and half of the ordinary room is free.
+func (o *outbox) offer(e wire.Event) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.count[delta] > 0 || 2*o.ordinary() >= o.capacity || 2*o.held() >= wire.OutboxHeadroom {
+		return false
+	}
+	e.Sequence = o.seq + 1
+	o.seq++
+	o.push(&entry{class: delta, seq: o.seq, frame: wire.AppendEvent(nil, &e)})
+	return true
+}
+
 // replace puts newer data into a queued event of the same kind, which keeps its
 // sequence and its place.
 func (o *outbox) replace(slot string, newer wire.Event) bool {
@@ -113,7 +127,7 @@ func (o *outbox) fits(c class, size int) bool {
 func (o *outbox) held() int { return o.bytes + o.taken + o.transport() }
 
 func (o *outbox) ordinary() int {
-	return o.count[preview] + o.count[query] + o.count[feedback]
+	return o.count[preview] + o.count[query] + o.count[feedback] + o.count[delta]
 }
 
 func (o *outbox) refuse(c class, name wire.EventName, size int) error {

@@ -168,7 +168,7 @@ func TestOutboxFollowsItsRules(t *testing.T) {
 				model = model[1:]
 				continue
 			}
-			c := class(rapid.IntRange(0, int(classes)-1).Draw(t, "class"))
+			c := class(rapid.IntRange(0, int(delta)-1).Draw(t, "class"))
 			slot := rapid.SampledFrom([]string{"status", "persisted"}).Draw(t, "slot")
 			err := o.publish(c, slot, sized(wire.EventStatus, rapid.IntRange(0, 50).Draw(t, "size")))
 			queued := false
@@ -195,4 +195,25 @@ func TestOutboxFollowsItsRules(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestModelDeltasGiveWayFirst(t *testing.T) {
+	o := newOutbox(4, func() int { return 0 })
+	piece := sized(wire.EventModelDelta, 3)
+	if !o.offer(piece) {
+		t.Fatal("an empty outbox has no place for a delta")
+	}
+	if o.offer(piece) {
+		t.Error("a second delta waits beside the first")
+	}
+	_, _ = o.next(context.Background())
+	o.done()
+	_ = o.publish(preview, "", sized(wire.EventToolCalls, 1))
+	_ = o.publish(preview, "", sized(wire.EventToolCalls, 1))
+	if o.offer(piece) {
+		t.Error("a delta takes a place of an outbox that is half full")
+	}
+	if left := o.settle(); left != (omissions{}) {
+		t.Errorf("dropped deltas are counted as omissions: %+v", left)
+	}
 }

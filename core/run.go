@@ -5,7 +5,7 @@ import (
 	"errors"
 	"sync"
 
-	"simplex/loop"
+	"simplex/core/compact"
 	"simplex/persistence"
 	"simplex/state"
 	"simplex/wire"
@@ -84,11 +84,11 @@ func (a *Application) perform(req *wire.Input, mode wire.Mode, runID string) err
 	if !a.runs.begin(run) {
 		run.stop()
 	}
-	out := loop.Run(ctx, a.session.st, inputMessage(req), a.loopConfig(req.RequestID, runID, scope))
+	r := a.newRequest(req, runID, scope)
+	end := r.perform(ctx, req)
 	a.runs.end()
-	durable := a.observer.settle(out)
 	a.session.expose()
-	if err := a.announceFinish(out, durable); err != nil {
+	if err := a.announceFinish(end, r); err != nil {
 		return err
 	}
 	if a.session.broken.Load() {
@@ -97,49 +97,22 @@ func (a *Application) perform(req *wire.Input, mode wire.Mode, runID string) err
 	return nil
 }
 
-func (a *Application) loopConfig(requestID, runID string, scope *confirmScope) loop.Config {
-	execution, _ := state.ObjectOf(map[string]any{"simplex.execution": map[string]string{
-		"worker_id": a.workerID, "request_id": requestID, "run_id": runID,
-	}})
-	return loop.Config{
-		Model:        model{a.provider},
-		Tools:        toolbox{registry: a.tools, ctx: a.toolCtx},
-		Confirm:      scope.confirm,
-		Hooks:        a.hooks,
-		MaxExchanges: uint64(a.worker.MaxExchanges),
-		StepExtras:   execution,
-		Logger:       a.logger,
-	}
-}
-
-func inputMessage(req *wire.Input) *state.Message {
-	if req.Operation != wire.OpMessage {
-		return nil
-	}
-	return &state.Message{Type: state.UserInput, Role: "user", Content: req.Content}
-}
-
-// settle makes the last save where the run itself did not, and says whether the end of
-// the run is on disk.
-func (o *observer) settle(out loop.Outcome) bool {
-	_ = o.join()
-	if !o.finished && out.Admitted && out.Status == state.StatusCancelled {
-		_ = o.finalSave(o.app.session.st, persistence.Cancelled)
-	}
-	return o.durable
-}
-
-func (a *Application) announceFinish(out loop.Outcome, durable bool) error {
+func (a *Application) announceFinish(end compact.Settlement, r *request) error {
 	left := a.outbox.settle()
 	fin := wire.RunFinished{
-		Status: wire.RunStatus(out.Status), Exchanges: out.Exchanges, TaskExchanges: &out.Exchanges, Durable: durable,
+		Status: wire.RunStatus(end.Status), Exchanges: end.TaskExchanges + end.CompactExchanges, Durable: r.durable,
+		TaskExchanges: &end.TaskExchanges, CompactExchanges: &end.CompactExchanges,
 		OmittedDisplay: left.Display, OmittedQuery: left.Query, OmittedFeedback: left.Feedback, CoalescedMetadata: left.Coalesced,
 	}
-	if out.Err != nil {
-		fin.Error = wire.Notice(out.Err.Error())
+	if a.worker.AutoCompactThreshold > 0 {
+		counters := r.auto.Counters()
+		fin.AutoCompact = &counters
 	}
-	if out.Status == state.StatusFailed {
-		fin.Failure = &wire.Failure{Stage: string(out.Stage), Operation: "task", CanContinue: a.canContinue()}
+	if end.Err != nil {
+		fin.Error = wire.Notice(end.Err.Error())
+	}
+	if end.Status == state.StatusFailed {
+		fin.Failure = &wire.Failure{Stage: string(end.Stage), Operation: end.Operation, CanContinue: a.canContinue()}
 	}
 	counts := a.router.Counters()
 	fin.RejectedQueries, fin.Unreported = counts.RejectedQueries, counts.UnreportedRejections
@@ -149,7 +122,7 @@ func (a *Application) announceFinish(out loop.Outcome, durable bool) error {
 // canContinue tells whether a `continue` would be accepted now.
 func (a *Application) canContinue() bool {
 	st := a.session.st
-	return !a.session.broken.Load() && len(st.Turns) > 0 && recoverable(st.Loop) == nil
+	return !a.session.broken.Load() && recoverable(st.Loop) == nil && (len(st.Turns) > 0 || compact.CanResume(st))
 }
 
 // errRecovery says that the last run's tools may or may not have taken effect.

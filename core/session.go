@@ -28,6 +28,9 @@ type session struct {
 	persisted func(b persistence.Boundary, format string)
 	failed    func(err error)
 
+	export     func(*state.State) error // writes readable.md; nil: off
+	unexported func(err error)
+
 	revision uint64
 	snap     atomic.Pointer[snapshot]
 	broken   atomic.Bool
@@ -62,7 +65,20 @@ func (s *session) save(st *state.State, b persistence.Boundary) (saved bool, err
 		return false, s.latch(b, err)
 	}
 	s.persisted(b, s.store.Format())
+	s.exportAt(st, b)
 	return true, nil
+}
+
+// exportAt writes readable.md where a person may look; in the middle of a step the next
+// save is near, and the export costs a pass over the whole history.
+func (s *session) exportAt(st *state.State, b persistence.Boundary) {
+	if s.export == nil || b == persistence.BeforeTools || b == persistence.ResultsReady {
+		return
+	}
+	if err := s.export(st); err != nil {
+		s.logger.Error("readable.md could not be written", "boundary", b, "error", err)
+		s.unexported(err)
+	}
 }
 
 // saves tells whether a save at the boundary writes anything.

@@ -44,7 +44,7 @@ func (a *Application) signal(frame wire.Frame, stop context.CancelCauseFunc) {
 	case wire.OpShutdown:
 		stop(errShutdown)
 	case wire.OpStream:
-		a.announceError("signal: operation: this worker does not offer model-stream")
+		a.streams.Store(sig.Enabled)
 	}
 }
 
@@ -57,7 +57,7 @@ func (a *Application) serveFeedback(ctx context.Context) {
 				_ = a.reject(f.Input)
 				continue
 			}
-			_ = a.announceAt(place{requestID: f.Query.EnvelopeID()}, feedback, f.Query.Event(), f.Query)
+			_ = a.announce(feedback, f.Query.Event(), f.Query)
 		case <-ctx.Done():
 			return
 		}
@@ -69,10 +69,38 @@ func (a *Application) serveQueries(ctx context.Context) {
 	for {
 		select {
 		case frame := <-a.router.Queries():
-			failed := wire.NewQueryFailed(frame.Op(), frame.RequestID, "this worker does not offer this query", "")
-			_ = a.announceAt(place{requestID: failed.EnvelopeID()}, query, failed.Event(), failed)
+			a.query(frame)
 		case <-ctx.Done():
 			return
 		}
 	}
+}
+
+// query answers one query from the session as it stands now.
+func (a *Application) query(frame wire.Frame) {
+	q, failed := wire.DecodeQuery(frame.Data)
+	if failed != nil {
+		a.queryFailed(failed)
+		return
+	}
+	snap := a.session.snap.Load()
+	if q.History != nil {
+		page, err := a.pager.History(snap.state, snap.revision, q.RequestID, *q.History)
+		if err != nil {
+			a.queryFailed(wire.NewQueryFailed(wire.OpHistory, frame.RequestID, err.Error(), ""))
+			return
+		}
+		_ = a.announce(query, wire.EventHistory, page)
+		return
+	}
+	page, err := a.pager.Answer(snap.state, q.RequestID, *q.Answer)
+	if err != nil {
+		a.queryFailed(wire.NewQueryFailed(wire.OpAnswer, frame.RequestID, err.Error(), ""))
+		return
+	}
+	_ = a.announce(query, wire.EventAnswer, page)
+}
+
+func (a *Application) queryFailed(f *wire.QueryFailed) {
+	_ = a.announce(query, f.Event(), f)
 }

@@ -17,7 +17,11 @@ func (a *Application) status() wire.Status {
 		UnreportedRejection: rejected.UnreportedRejections,
 		EventQueue:          wire.EventQueue{Count: count, Bytes: bytes, TransportBytes: sending},
 		MemoryRetention:     wire.MemoryRetention{MaxArchives: a.retention},
-		Capabilities:        capabilities(),
+		Capabilities:        a.capabilities(),
+	}
+	if auto := a.auto.Load(); auto != nil && a.worker.AutoCompactThreshold > 0 {
+		counters := auto.Counters()
+		s.AutoCompact = &counters
 	}
 	if snap := a.session.snap.Load(); snap.state.Loop != nil {
 		s.Loop = display.Loop(snap.state.Loop)
@@ -25,8 +29,15 @@ func (a *Application) status() wire.Status {
 	return s
 }
 
-// capabilities lists what a Hub may ask of this worker beyond the basic inputs.
-func capabilities() []string { return []string{} }
+// capabilities lists what a Hub may ask of this worker beyond the basic inputs. Without
+// persistence there is nothing to compact into.
+func (a *Application) capabilities() []string {
+	out := []string{wire.CapHistory, wire.CapAnswerPages, wire.CapModelStream}
+	if a.session.store != nil {
+		out = append(out, wire.CapCompact, wire.CapAutoCompact)
+	}
+	return out
+}
 
 // options is what may be chosen at run time and what is chosen now.
 func (a *Application) options() wire.OptionsData {
