@@ -124,13 +124,7 @@ func (r *Reaper) reap() {
 
 // adopted filters the living children of this process that it did not start.
 func (r *Reaper) adopted(table []entry) []int {
-	self := os.Getpid()
-	var found []int
-	for _, e := range table {
-		if e.parent == self && e.living() {
-			found = append(found, e.pid)
-		}
-	}
+	found := childrenIn(table)
 	if len(found) == 0 {
 		return nil
 	}
@@ -142,6 +136,18 @@ func (r *Reaper) adopted(table []entry) []int {
 		}
 	}
 	return orphans
+}
+
+// childrenIn lists the living children of this process.
+func childrenIn(table []entry) []int {
+	self := os.Getpid()
+	var found []int
+	for _, e := range table {
+		if e.parent == self && e.living() {
+			found = append(found, e.pid)
+		}
+	}
+	return found
 }
 
 // children lists this process's children, dead ones too.

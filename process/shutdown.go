@@ -101,6 +101,7 @@ type hunt struct {
 	told     map[entry]bool // got the present signal, by identity
 	left     int
 	refused  error // last refusal of a signal
+	all      bool  // every child of this process is fair game, not just the store's
 }
 
 // blind ends the groups without a look at the process table, which could not
@@ -160,14 +161,17 @@ func (h *hunt) living() ([]entry, error) {
 		}
 	}
 	reaper := h.store.cfg.Reaper
-	if reaper == nil && len(groups) == 0 {
+	if reaper == nil && len(groups) == 0 && !h.all {
 		return nil, nil
 	}
 	table, err := scanProcesses()
 	if err != nil {
 		return nil, err
 	}
-	if reaper != nil {
+	switch {
+	case h.all:
+		roots = append(roots, childrenIn(table)...)
+	case reaper != nil:
 		reaper.reap()
 		roots = append(roots, reaper.adopted(table)...)
 	}
@@ -228,10 +232,12 @@ func (h *hunt) note(err error) {
 }
 
 // TerminateAll is the last resort where no orderly shutdown is possible: it
-// sends SIGKILL to every group that lives and, with a Reaper, to every
-// descendant, waits for nothing and returns the number of processes it found.
+// sends SIGKILL to every group that lives and to every descendant of this
+// process, waits for nothing and returns the number of processes it found. It
+// may run beside Shutdown, whose descriptors keep an orphan from being told from
+// an own child; so it asks no further whose child something is.
 func (st *Store) TerminateAll() int {
-	h := &hunt{store: st, sessions: st.List(), told: make(map[entry]bool)}
+	h := &hunt{store: st, sessions: st.List(), told: make(map[entry]bool), all: true}
 	total := 0
 	for range 3 { // what a killed parent leaves behind shows in the next round
 		living, err := h.living()
