@@ -149,17 +149,17 @@ func (s *session) open(cfg load.Persistence) (restored bool, err error) {
 		Restore: persistence.Restore(cfg.Restore), Policy: s.policy, Logger: s.logger,
 	})
 	if err != nil {
-		return false, err
+		return false, fmt.Errorf("session %s: %w", s.id, err)
 	}
 	s.store = store
 	if s.st, err = store.Load(context.Background()); err != nil {
-		return false, err
+		return false, fmt.Errorf("session %s: %w", s.id, err)
 	}
 	if s.st == nil {
 		return false, nil
 	}
 	if err := state.Check(s.st); err != nil {
-		return false, &persistence.CorruptError{Path: store.Path(), Err: err}
+		return false, fmt.Errorf("session %s: %w", s.id, &persistence.CorruptError{Path: store.Path(), Err: err})
 	}
 	return true, nil
 }

@@ -21,7 +21,7 @@ const (
 	preview                // left out and counted under pressure
 	query                  // likewise
 	feedback               // likewise
-	delta                  // best effort: one at a time, never counted, first to give way
+	delta                  // best effort: joined, never counted, first to give way
 	classes
 )
 
@@ -32,6 +32,7 @@ type entry struct {
 	slot  string // metadata only: the kind it is the latest value of
 	seq   uint64
 	frame []byte
+	piece wire.ModelDelta // of a delta
 }
 
 // omissions counts what pressure left out since the last settlement.
@@ -77,17 +78,38 @@ func (o *outbox) publish(c class, slot string, e wire.Event) error {
 	return nil
 }
 
-// offer admits a model_delta if none waits and half of the ordinary room is free.
-func (o *outbox) offer(e wire.Event) bool {
+// offer admits a piece of an answer as a model_delta, joined to the last event where that
+// is one of the same kind which still waits. It gives way as soon as half of the ordinary
+// room is taken: false.
+func (o *outbox) offer(e wire.Event, d wire.ModelDelta) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.count[delta] > 0 || 2*o.ordinary() >= o.capacity || 2*o.held() >= wire.OutboxHeadroom {
+	if last := o.last(); last != nil && last.class == delta && last.piece.Kind == d.Kind && len(last.piece.Text)+len(d.Text) <= maxDelta {
+		last.piece.Text += d.Text
+		grown := last.frame
+		last.frame = frameOf(e, last.seq, last.piece)
+		o.bytes += len(last.frame) - len(grown)
+		return true
+	}
+	if 2*o.ordinary() >= o.capacity || 2*o.held() >= wire.OutboxHeadroom {
 		return false
 	}
-	e.Sequence = o.seq + 1
 	o.seq++
-	o.push(&entry{class: delta, seq: o.seq, frame: wire.AppendEvent(nil, &e)})
+	o.push(&entry{class: delta, seq: o.seq, piece: d, frame: frameOf(e, o.seq, d)})
 	return true
+}
+
+func (o *outbox) last() *entry {
+	if len(o.queue) == 0 {
+		return nil
+	}
+	return o.queue[len(o.queue)-1]
+}
+
+func frameOf(e wire.Event, seq uint64, d wire.ModelDelta) []byte {
+	e.Sequence = seq
+	e.Data, _ = wire.EncodeData(d)
+	return wire.AppendEvent(nil, &e)
 }
 
 // replace puts newer data into a queued event of the same kind, which keeps its

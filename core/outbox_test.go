@@ -197,21 +197,30 @@ func TestOutboxFollowsItsRules(t *testing.T) {
 	})
 }
 
-func TestModelDeltasGiveWayFirst(t *testing.T) {
+func TestModelDeltasAreJoinedAndGiveWayFirst(t *testing.T) {
 	o := newOutbox(4, func() int { return 0 })
-	piece := sized(wire.EventModelDelta, 3)
-	if !o.offer(piece) {
-		t.Fatal("an empty outbox has no place for a delta")
+	e := sized(wire.EventModelDelta, 0)
+	for _, piece := range []wire.ModelDelta{{Kind: "text", Text: "he"}, {Kind: "text", Text: "llo"}, {Kind: "reasoning", Text: "hm"}} {
+		if !o.offer(e, piece) {
+			t.Fatal("an idle outbox has no place for a delta")
+		}
 	}
-	if o.offer(piece) {
-		t.Error("a second delta waits beside the first")
-	}
-	_, _ = o.next(context.Background())
-	o.done()
-	_ = o.publish(preview, "", sized(wire.EventToolCalls, 1))
-	_ = o.publish(preview, "", sized(wire.EventToolCalls, 1))
-	if o.offer(piece) {
+	if o.offer(e, wire.ModelDelta{Kind: "text", Text: "x"}) {
 		t.Error("a delta takes a place of an outbox that is half full")
+	}
+	var got []string
+	for range 2 {
+		raw, _ := o.next(context.Background())
+		o.done()
+		r := decodeFrame(t, raw)
+		got = append(got, fmt.Sprintf("%d %s", r.Sequence, r.Data))
+	}
+	want := `[1 {"kind":"text","text":"hello"} 2 {"kind":"reasoning","text":"hm"}]`
+	if fmt.Sprint(got) != want {
+		t.Errorf("got %v, want %s", got, want)
+	}
+	if _, bytes := o.load(); bytes != 0 {
+		t.Errorf("%d bytes are left of an empty outbox", bytes)
 	}
 	if left := o.settle(); left != (omissions{}) {
 		t.Errorf("dropped deltas are counted as omissions: %+v", left)

@@ -8,7 +8,7 @@ import (
 	"simplex/wire"
 )
 
-// maxDelta bounds the text that waits for a place in the outbox, and so one model_delta.
+// maxDelta bounds the text of one model_delta.
 const maxDelta = 16 << 10
 
 // streaming is the provider as a task's run sees it: with model_delta where the Hub
@@ -24,49 +24,22 @@ func (s streaming) Exchange(ctx context.Context, conv *state.State) (*state.Mess
 	return s.app.provider.Exchange(ctx, req)
 }
 
-// deltas turns the pieces of one exchange into model_delta events: one waits in the
-// outbox at a time, and what comes meanwhile is joined to the next. What finds no place
-// is dropped; model_response has the whole answer.
+// deltas turns the pieces of one exchange into model_delta events. What finds no place is
+// dropped; model_response has the whole answer.
 type deltas struct {
-	app     *Application
-	kind    string
-	pending string
-	over    bool // a repeated try would tell its beginning twice
+	app  *Application
+	over bool // a repeated try would tell its beginning twice
 }
 
 func (d *deltas) add(piece llm.Delta) {
 	if piece.Kind == llm.DeltaRestart {
-		d.over, d.pending = true, ""
+		d.over = true
 	}
-	if d.over {
+	if d.over || piece.Text == "" {
 		return
 	}
-	if piece.Kind != d.kind {
-		d.flush()
-		d.kind, d.pending = piece.Kind, ""
-	}
-	if len(d.pending)+len(piece.Text) <= maxDelta {
-		d.pending += piece.Text
-	}
-	d.flush()
-}
-
-func (d *deltas) flush() {
-	if d.pending != "" && d.app.announceDelta(wire.ModelDelta{Kind: d.kind, Text: d.pending}) {
-		d.pending = ""
-	}
-}
-
-// announceDelta publishes a piece, or says that none can go out now.
-func (a *Application) announceDelta(d wire.ModelDelta) bool {
-	raw, err := wire.EncodeData(d)
-	if err != nil {
-		return false
-	}
-	at := *a.current.Load()
-	return a.outbox.offer(wire.Event{
-		Name: wire.EventModelDelta, EventIDs: wire.EventIDs{
-			SessionID: a.session.id, WorkerID: a.workerID, RequestID: at.requestID, RunID: at.runID,
-		}, Data: raw,
-	})
+	at := *d.app.current.Load()
+	d.app.outbox.offer(wire.Event{Name: wire.EventModelDelta, EventIDs: wire.EventIDs{
+		SessionID: d.app.session.id, WorkerID: d.app.workerID, RequestID: at.requestID, RunID: at.runID,
+	}}, wire.ModelDelta{Kind: piece.Kind, Text: piece.Text})
 }
