@@ -91,6 +91,7 @@ func runChat(c *cli.Context) error {
 	return converse(chat.Config{
 		Reaper: reaper, SessionID: c.String("session"), Worker: worker, Env: env,
 		Prompt: c.String("prompt"), Once: c.IsSet("prompt"), Approve: c.Bool("approve"), JSON: c.Bool("json"),
+		Live:   !c.IsSet("prompt") && !c.Bool("json") && term.IsTerminal(int(os.Stdout.Fd())),
 		Logger: logger, Stdin: os.Stdin, Terminal: term.IsTerminal(int(os.Stdin.Fd())), Stdout: c.App.Writer, Stderr: c.App.ErrWriter,
 	})
 }

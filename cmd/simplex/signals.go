@@ -16,8 +16,9 @@ func stopSignals(parent context.Context, abort func(), signals ...os.Signal) (ct
 	// A closed standard error must not end a worker. Notify, unlike Ignore, is not
 	// inherited by children.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
-	done := make(chan struct{})
+	done, gone := make(chan struct{}), make(chan struct{})
 	go func() {
+		defer close(gone)
 		select {
 		case <-ch:
 			cancel()
@@ -34,6 +35,7 @@ func stopSignals(parent context.Context, abort func(), signals ...os.Signal) (ct
 	return ctx, func() {
 		signal.Stop(ch)
 		close(done)
+		<-gone // never, once a second signal came: the exit code is its
 		cancel()
 	}
 }

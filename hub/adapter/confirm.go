@@ -25,6 +25,7 @@ func (a *Adapter) ServeConfirmation(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	c := newConnection(ws)
+	defer context.AfterFunc(a.ctx, func() { c.close(websocket.CloseGoingAway, "hub stops") })()
 	ws.SetReadLimit(wire.MaxConfirmRequest)
 	_ = ws.SetReadDeadline(time.Now().Add(pongWait))
 	req, err := a.confirmation(ws)

@@ -47,6 +47,12 @@ func Signal(op wire.Operation) []byte {
 	return raw
 }
 
+// Stream is the frame that asks for model_delta events.
+func Stream() []byte {
+	raw, _ := envelope(wire.FrameSignal, map[string]any{"operation": wire.OpStream, "enabled": true})
+	return raw
+}
+
 // Cancel is the frame that cancels the run of that id.
 func Cancel(runID string) []byte {
 	raw, _ := envelope(wire.FrameSignal, map[string]string{"operation": string(wire.OpCancel), "run_id": runID})

@@ -26,6 +26,7 @@ type Config struct {
 	Once      bool   // answer Prompt and leave, instead of a conversation
 	Approve   bool   // approve every call without asking
 	JSON      bool   // events as JSON lines instead of the answers
+	Live      bool   // show answers as they come; for a conversation on a terminal
 	Logger    *slog.Logger
 	Reaper    *process.Reaper // as in core.Config
 

@@ -42,6 +42,7 @@ func (l *lines) event(e *wire.Received) {
 type terminal struct {
 	out, err    io.Writer
 	interactive bool
+	streamed    string // shown of the response under way, as it came
 }
 
 func (t *terminal) printf(format string, args ...any) { fmt.Fprintf(t.err, format+"\n", args...) }
@@ -69,6 +70,8 @@ func (t *terminal) decision(approved bool) {
 
 func (t *terminal) event(e *wire.Received) {
 	switch e.Name {
+	case wire.EventModelDelta:
+		t.delta(e.Data)
 	case wire.EventModelResponse:
 		t.response(e.Data)
 	case wire.EventToolCalls:
@@ -84,6 +87,17 @@ func (t *terminal) event(e *wire.Received) {
 	case wire.EventRunFinished:
 		t.finished(e.Data)
 	}
+}
+
+// delta shows a piece of the response as it comes. Pieces may be missing; the response
+// itself is then shown again, whole.
+func (t *terminal) delta(data jsontext.Value) {
+	var d wire.ModelDelta
+	if decode(data, &d) != nil || d.Kind != "text" {
+		return
+	}
+	t.streamed += d.Text
+	fmt.Fprint(t.out, clean(d.Text))
 }
 
 // message is what a person is shown of a model's response.
@@ -121,8 +135,13 @@ func (t *terminal) response(data jsontext.Value) {
 			text.WriteString(p.text())
 		}
 	}
+	shown := t.streamed
+	t.streamed = ""
+	if shown != "" {
+		fmt.Fprintln(t.out)
+	}
 	switch {
-	case text.Len() == 0:
+	case text.Len() == 0 || text.String() == shown:
 	case len(m.Invokes) > 0:
 		t.printf("%s", clean(text.String()))
 	default:
@@ -148,8 +167,8 @@ func (t *terminal) results(data jsontext.Value) {
 	_ = decode(data, &results)
 	var text strings.Builder
 	for _, r := range results {
-		for line := range strings.Lines(clean(r.Output.text())) {
-			text.WriteString("   " + strings.TrimRight(line, "\n") + "\n")
+		for line := range strings.Lines(r.Output.text()) {
+			text.WriteString("   " + clean(strings.TrimRight(line, "\r\n")) + "\n")
 		}
 	}
 	_, _ = io.WriteString(t.err, text.String())
@@ -170,15 +189,22 @@ func (t *terminal) finished(data jsontext.Value) {
 	}
 }
 
-// clean keeps text from steering the terminal: control characters other than tab and
-// line feed are shown as U+FFFD.
+// clean keeps text from steering the terminal or the eye: control characters other than
+// tab and line feed, and those that change the direction of writing, are shown as U+FFFD.
 func clean(s string) string {
 	return strings.Map(func(r rune) rune {
-		if r == '\t' || r == '\n' || r >= ' ' && r != 0x7f && (r < 0x80 || r > 0x9f) {
+		switch {
+		case r == '\t' || r == '\n':
 			return r
+		case r < ' ' || r >= 0x7f && r <= 0x9f, isDirection(r):
+			return '\uFFFD'
 		}
-		return '\uFFFD'
+		return r
 	}, s)
+}
+
+func isDirection(r rune) bool {
+	return r == 0x061c || r == 0x200e || r == 0x200f || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069
 }
 
 func decode(data jsontext.Value, out any) error {

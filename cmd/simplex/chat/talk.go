@@ -42,6 +42,9 @@ func (t *talk) converse(ctx context.Context) error {
 		return err
 	}
 	t.lines = readLines(ctx, t.cfg.Stdin)
+	if t.cfg.Live {
+		_ = t.hub.Send(adapter.Stream())
+	}
 	if t.cfg.Approve {
 		t.show.note("tool calls are approved without asking (--approve)")
 	}
@@ -133,7 +136,7 @@ func (t *talk) submit(text string) {
 	t.running, t.cancelled = true, false
 	in := adapter.Input{
 		Operation: wire.OpMessage, RequestID: t.requestID,
-		Content: []state.Content{state.TextContent(text)}, Mode: wire.ModeAsk,
+		Content: []state.Content{state.TextContent(strings.ToValidUTF8(text, "\uFFFD"))}, Mode: wire.ModeAsk,
 	}
 	if t.cfg.Approve {
 		in.Mode = wire.ModeApprove
@@ -176,6 +179,9 @@ func (t *talk) event(e *wire.Received) {
 // finish ends the prompt: with it everything when it was the only one.
 func (t *talk) finish(err error) {
 	t.running = false
+	if err != nil && !errors.Is(err, ErrNotCompleted) && !t.cfg.Once {
+		t.show.note(err.Error())
+	}
 	if t.cfg.Once {
 		t.leaving, t.verdict = true, err
 		return
