@@ -53,11 +53,11 @@ func New(cfg Config) (*Application, error) {
 }
 
 func (a *Application) build(cfg Config) error {
-	a.missing(cfg.Worker)
 	if err := a.buildTransport(cfg); err != nil {
 		return err
 	}
-	if err := a.buildProvider(cfg.Worker.Driver); err != nil {
+	var err error
+	if a.provider, err = a.newProvider(cfg.Worker.Driver); err != nil {
 		return err
 	}
 	if err := a.buildTools(cfg); err != nil {
@@ -90,16 +90,6 @@ func unavailable(cfg *load.Config) error {
 		return fmt.Errorf("/persistence/format: this version does not store %s; set it to json", cfg.Persistence.Format)
 	}
 	return nil
-}
-
-// missing tells of configured parts that are left out without making the worker useless.
-func (a *Application) missing(cfg *load.Config) {
-	if cfg.HubCall != nil {
-		a.logger.Warn("hub_remote_call is configured; this version does not offer its tools")
-	}
-	if cfg.Assist != nil {
-		a.logger.Warn("modality_assist_model is configured; this version does not offer its tool")
-	}
 }
 
 func (a *Application) buildHooks(window uint64) error {

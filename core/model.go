@@ -16,7 +16,8 @@ func (m model) Exchange(ctx context.Context, conv *state.State) (*state.Message,
 	return m.provider.Exchange(ctx, llm.Request{State: conv})
 }
 
-func (a *Application) buildProvider(p load.Provider) error {
+// newProvider builds one instance; it is closed with the application.
+func (a *Application) newProvider(p load.Provider) (llm.Provider, error) {
 	provider, err := providers.Build(llm.Config{
 		Name: p.Name, Plugin: p.Plugin, Model: p.Model, Settings: p.Settings,
 		Endpoint: llm.Endpoint{
@@ -31,9 +32,8 @@ func (a *Application) buildProvider(p load.Provider) error {
 		Logger: a.logger,
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	a.provider = provider
 	a.closers = append(a.closers, provider.Close)
-	return nil
+	return provider, nil
 }
