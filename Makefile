@@ -3,7 +3,7 @@ export GOTOOLCHAIN := go1.27.3+auto
 GO      ?= go
 BIN     := bin/simplex
 TIMEOUT ?= 9m
-FUZZTIME ?= 3s
+FUZZTIME ?= 1s
 PREFIX  ?= /usr/local
 SOURCES := $(shell find . -name '*.go' -o -name '*.yaml' -o -name '*.json' | grep -v '^./bin/') go.mod go.sum VERSION
 
@@ -36,7 +36,7 @@ check: ## format, vet, staticcheck, generated files
 race: ## all tests with the race detector
 	$(GO) test -race -timeout $(TIMEOUT) ./...
 
-fuzz: ## each fuzz target for FUZZTIME (default 3s)
+fuzz: ## each fuzz target for FUZZTIME (default 1s)
 	@scripts/fuzz.sh $(FUZZTIME)
 
 bench: build ## measure against the floor programs (PERF=path of their folder)

@@ -1,17 +1,25 @@
 #!/usr/bin/env bash
-# Runs every fuzz target of the module for a budget: scripts/fuzz.sh 3s
+# Runs every fuzz target of the module for a budget each: scripts/fuzz.sh 3s
 set -euo pipefail
 cd "$(dirname "$0")/.."
 budget=${1:-3s}
-grep -rlE '^func Fuzz' --include='*_test.go' . | xargs -rn1 dirname | sort -u | while read -r dir; do
-	grep -hoE '^func Fuzz[A-Za-z0-9_]+' "$dir"/*_test.go | sed 's/^func //' | sort -u | while read -r name; do
-		echo "fuzz $dir $name $budget"
-		out=$(go test "$dir" -run '^$' -fuzz "^$name\$" -fuzztime "$budget" 2>&1 </dev/null) || {
-			# The fuzzing engine may report its own deadline as a failure.
-			if [ "$(grep -c -e '--- FAIL' -e 'panic:' -e 'Failing input' <<<"$out")" -gt 1 ] || ! grep -q 'context deadline exceeded' <<<"$out"; then
-				echo "$out" >&2
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cache=$(go env GOCACHE)/fuzz
+grep -rlE '^func Fuzz' --include='*_test.go' . | xargs -rn1 dirname | sort -u > "$work/packages"
+count=0
+while read -r dir; do
+	go test -c -fuzz=. -o "$work/fuzz.test" "$dir"
+	while read -r name; do
+		out=$(cd "$dir" && "$work/fuzz.test" -test.run '^$' -test.fuzz "^$name\$" -test.fuzztime "$budget" \
+			-test.fuzzminimizetime 5x -test.fuzzcachedir "$cache/simplex/$dir" 2>&1 </dev/null) || {
+			# At the end of its budget the engine may report its own deadline as a failure.
+			if grep -qE 'Failing input|panic:|_test\.go:[0-9]+:' <<<"$out" || ! grep -q 'context deadline exceeded' <<<"$out"; then
+				printf 'fuzz %s %s\n%s\n' "$dir" "$name" "$out" >&2
 				exit 1
 			fi
 		}
-	done
-done
+		count=$((count + 1))
+	done < <(grep -hoE '^func Fuzz[A-Za-z0-9_]+' "$dir"/*_test.go | sed 's/^func //' | sort -u)
+done < "$work/packages"
+echo "$count fuzz targets ran for $budget each"
