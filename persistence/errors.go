@@ -59,6 +59,18 @@ func (e *ForeignSessionError) Error() string {
 	return fmt.Sprintf("%s belongs to session %q, the state to session %q", e.Path, e.Want, e.Got)
 }
 
+// OtherFormatError: nothing is saved in the store's own format, but a session of the
+// other one is there. Starting anew would look like a loss, so somebody has to decide.
+type OtherFormatError struct {
+	Path   string // the file that is there
+	Format string // its format
+	Want   string // the store's format
+}
+
+func (e *OtherFormatError) Error() string {
+	return fmt.Sprintf("session is saved as %s in %s and not as %s: convert it, or set persistence.format to %s", e.Format, e.Path, e.Want, e.Format)
+}
+
 // StorageFailedError is the first save that failed.
 type StorageFailedError struct {
 	Boundary  Boundary // where it failed

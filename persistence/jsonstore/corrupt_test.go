@@ -120,3 +120,18 @@ func TestByteOrderMarkIsSkipped(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// A session that the SQLite store keeps is not taken for none.
+func TestOnlyTheOtherFormatIsThere(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	store := mustOpen(t, config(root))
+	if err := os.WriteFile(filepath.Join(root, "state", "state.db"), []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	st, err := store.Load(t.Context())
+	other, ok := errors.AsType[*persistence.OtherFormatError](err)
+	if st != nil || !ok || other.Format != "sqlite" || !strings.HasSuffix(other.Path, "state.db") {
+		t.Errorf("%v, %v", st, err)
+	}
+}

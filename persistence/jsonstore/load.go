@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"path/filepath"
 
 	"simplex/persistence"
 	"simplex/state"
@@ -24,14 +25,14 @@ func (s *Store) Load(ctx context.Context) (*state.State, error) {
 		return nil, fmt.Errorf("load session %s: %w", s.cfg.Root, err)
 	}
 	if s.cfg.Restore == persistence.RestoreNever {
-		if s.dir.Exists(StateFile) {
+		if s.root.State.Exists(StateFile) {
 			s.log.Warn("session is not restored; the first save replaces it", "path", s.Path())
 		}
 		return nil, nil
 	}
-	raw, err := s.dir.ReadFile(StateFile)
+	raw, err := s.root.State.ReadFile(StateFile)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+		return nil, s.elsewhere()
 	}
 	if err != nil {
 		return nil, &persistence.CorruptError{Path: s.Path(), Err: err}
@@ -44,6 +45,14 @@ func (s *Store) Load(ctx context.Context) (*state.State, error) {
 		return nil, err
 	}
 	return st, nil
+}
+
+// elsewhere refuses to begin anew beside a session that the other format keeps.
+func (s *Store) elsewhere() error {
+	if s.root.State.Exists(otherFile) {
+		return &persistence.OtherFormatError{Path: filepath.Join(s.root.State.Path(), otherFile), Format: "sqlite", Want: Format}
+	}
+	return nil
 }
 
 // cutOff tells whether raw, which did not decode, is the beginning of a JSON document.

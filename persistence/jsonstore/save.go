@@ -42,7 +42,7 @@ func (s *Store) Save(_ context.Context, st *state.State, b persistence.Boundary)
 
 func (s *Store) publish(st *state.State) error {
 	// The document is not durable before the directories on its way are.
-	if err := s.dir.SyncMade(); err != nil {
+	if err := s.root.State.SyncMade(); err != nil {
 		return err
 	}
 	return s.pub.Publish(func(w io.Writer) error { return s.enc.Encode(w, st) })

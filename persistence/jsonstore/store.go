@@ -1,7 +1,6 @@
 package jsonstore
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -11,6 +10,7 @@ import (
 
 	"simplex/internal/durable"
 	"simplex/persistence"
+	"simplex/persistence/sessionroot"
 	"simplex/state"
 )
 
@@ -18,12 +18,11 @@ const (
 	// Format is the store's word in `persistence.format`.
 	Format = "json"
 	// LockFile is the session lock's name inside the root.
-	LockFile = "session.lock"
+	LockFile = sessionroot.LockFile
 	// StateFile is the document's name inside the state directory.
 	StateFile = "state.json"
 
-	defaultStateDir = "state"
-	defaultLockWait = time.Second
+	otherFile = "state.db" // what the SQLite store keeps in the same directory
 )
 
 // Config says which session to open.
@@ -42,11 +41,10 @@ type Config struct {
 
 // Store is an open session. It is a persistence.Store.
 type Store struct {
-	cfg     Config
-	log     *slog.Logger
-	root    *durable.Dir
-	dir     *durable.Dir // the state directory
-	release func() error // of the session lock
+	cfg  Config
+	log  *slog.Logger
+	root *sessionroot.Root
+	path string
 
 	mu      sync.Mutex
 	pub     *durable.Publisher
@@ -62,61 +60,28 @@ var _ persistence.Store = (*Store)(nil)
 // holds the lock for the whole wait, the error is a *persistence.InUseError. A state
 // directory that cannot be written fails here, before any work that could not be saved.
 func Open(cfg Config) (*Store, error) {
-	if cfg.StateDir == "" {
-		cfg.StateDir = defaultStateDir
-	}
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	s := &Store{cfg: cfg, log: cfg.Logger, enc: state.NewEncoder(), session: cfg.SessionID}
-	if err := s.open(); err != nil {
-		return nil, errors.Join(err, s.shut())
+	root, err := sessionroot.Open(sessionroot.Config{
+		Root: cfg.Root, StateDir: cfg.StateDir, LockWait: cfg.LockWait, After: cfg.After, Hook: cfg.Hook,
+	})
+	if err != nil {
+		return nil, err
+	}
+	s := &Store{cfg: cfg, log: cfg.Logger, root: root, enc: state.NewEncoder(), session: cfg.SessionID}
+	s.path = filepath.Join(root.State.Path(), StateFile)
+	if s.pub, err = durable.NewPublisher(root.State, StateFile); err != nil {
+		return nil, errors.Join(err, root.Close())
 	}
 	return s, nil
-}
-
-func (s *Store) open() error {
-	var err error
-	if s.root, err = (durable.Ops{Hook: s.cfg.Hook}).OpenDir(s.cfg.Root); err != nil {
-		return fmt.Errorf("open session: %w", err)
-	}
-	if s.release, err = s.lock(); err != nil {
-		return err
-	}
-	if s.dir, err = s.root.Sub(s.cfg.StateDir); err != nil {
-		return fmt.Errorf("open session: %w", err)
-	}
-	if err := s.dir.CheckWritable(); err != nil {
-		return fmt.Errorf("open session: %w", err)
-	}
-	if err := s.dir.RemoveStale(); err != nil {
-		return fmt.Errorf("open session: %w", err)
-	}
-	s.pub, err = durable.NewPublisher(s.dir, StateFile)
-	return err
-}
-
-// lock waits no longer than LockWait, so it needs no way to be cancelled.
-func (s *Store) lock() (func() error, error) {
-	wait := s.cfg.LockWait
-	if wait == 0 {
-		wait = defaultLockWait
-	}
-	release, err := s.root.Lock(context.Background(), durable.LockConfig{Name: LockFile, Wait: wait, After: s.cfg.After})
-	if held, ok := errors.AsType[*durable.LockedError](err); ok {
-		return nil, &persistence.InUseError{Root: s.cfg.Root, Holder: held.Holder.String(), Err: err}
-	}
-	if err != nil {
-		return nil, fmt.Errorf("open session %s: %w", s.cfg.Root, err)
-	}
-	return release, nil
 }
 
 // Format is "json".
 func (s *Store) Format() string { return Format }
 
 // Path is the document's path.
-func (s *Store) Path() string { return filepath.Join(s.dir.Path(), StateFile) }
+func (s *Store) Path() string { return s.path }
 
 // own checks that st belongs to the store's session, or makes it the store's.
 func (s *Store) own(st *state.State) error {
@@ -137,19 +102,5 @@ func (s *Store) Close() error {
 		return fmt.Errorf("close session %s: %w", s.cfg.Root, persistence.ErrClosed)
 	}
 	s.closed = true
-	return s.shut()
-}
-
-// shut gives back what open got; the lock goes last, when nothing can write any more.
-func (s *Store) shut() error {
-	var errs []error
-	for _, dir := range []*durable.Dir{s.dir, s.root} {
-		if dir != nil {
-			errs = append(errs, dir.Close())
-		}
-	}
-	if s.release != nil {
-		errs = append(errs, s.release())
-	}
-	return errors.Join(errs...)
+	return s.root.Close()
 }

@@ -38,6 +38,7 @@ func Run(t *testing.T, open Open) {
 		"NothingThere":          nothingThere,
 		"RoundTrip":             roundTrip,
 		"UnknownMembersAreKept": unknownMembersAreKept,
+		"EditedHistory":         editedHistory,
 		"SkippedBoundaries":     skippedBoundaries,
 		"CancelledContext":      cancelledContext,
 		"ForeignSession":        foreignSession,

@@ -1,0 +1,149 @@
+package sqlitestore
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"simplex/internal/durable"
+	"simplex/persistence"
+	"simplex/state"
+)
+
+// calmSaves is how many saves may gather in the log before one at a boundary where
+// nobody waits for the next exchange moves them into the file.
+const calmSaves = 64
+
+// Save writes what changed since the last one. See persistence.Store. ctx is not looked
+// at: a boundary that was reached must be saved. A state of another session is a
+// *persistence.ForeignSessionError; it does not latch, for storage has not failed.
+func (s *Store) Save(_ context.Context, st *state.State, b persistence.Boundary) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.usable("save"); err != nil {
+		return err
+	}
+	if s.failed != nil {
+		return s.failed
+	}
+	if !s.cfg.Policy.Saves(b) {
+		return nil
+	}
+	if err := s.own(st.Meta.SessionID); err != nil {
+		return err
+	}
+	if err := s.save(st, b); err != nil {
+		if errors.Is(err, errInvalidText) {
+			err = errors.Join(state.Encode(io.Discard, st), err) // it knows the place
+		}
+		s.failed = &persistence.StorageFailedError{Boundary: b, Err: err}
+		if pe, ok := errors.AsType[*durable.PublishError](err); ok {
+			s.failed.Published = pe.Published
+		}
+		if _, ok := errors.AsType[*unsureError](err); ok {
+			s.failed.Published = true
+		}
+		return s.failed
+	}
+	return nil
+}
+
+func (s *Store) save(st *state.State, b persistence.Boundary) error {
+	if err := s.connect(); err != nil {
+		return err
+	}
+	next := stamp{revision: s.base.revision + 1, operation: s.cfg.NewID(), boundary: b}
+	if s.c == nil {
+		if err := s.publish(st, next); err != nil {
+			return err
+		}
+	} else if err := s.commit(st, next); err != nil {
+		return err
+	}
+	s.base.revision, s.known = next.revision, true
+	s.base.remember(st)
+	return nil
+}
+
+// publish makes the database with its first state in it.
+func (s *Store) publish(st *state.State, next stamp) error {
+	image, err := buildImage(&s.base, st, next)
+	if err != nil {
+		return err
+	}
+	// The database is not durable before the directories on its way are.
+	if err := s.root.State.SyncMade(); err != nil {
+		return err
+	}
+	pub, err := durable.NewPublisher(s.root.State, StateFile)
+	if err != nil {
+		return err
+	}
+	return pub.Publish(func(w io.Writer) error {
+		_, err := w.Write(image)
+		return err
+	})
+}
+
+// unsureError is a commit that failed after the log was written: a later recovery may find
+// the save there.
+type unsureError struct{ err error }
+
+func (e *unsureError) Error() string { return e.err.Error() }
+func (e *unsureError) Unwrap() error { return e.err }
+
+func (s *Store) commit(st *state.State, next stamp) error {
+	if err := s.settleMark(); err != nil {
+		return err
+	}
+	next.open = int64(s.mark)
+	w := &saver{c: s.c, hook: s.cfg.Hook}
+	w.step(LabelBegin, sqlBegin)
+	if w.err != nil {
+		return w.err
+	}
+	from := &s.base
+	if !s.known {
+		from = &base{}
+	}
+	w.write(from, st, next, !s.known)
+	if w.ask(LabelCommit, sqlCommit); w.err != nil {
+		_ = s.c.run(sqlRollback)
+		return w.err
+	}
+	if err := s.c.run(sqlCommit); err != nil {
+		_ = s.c.run(sqlRollback)
+		return &unsureError{err}
+	}
+	if !s.known {
+		s.base = *from
+	}
+	s.base.messages = w.messages
+	if w.ask(LabelCommitted, ""); w.err != nil {
+		return &unsureError{w.err}
+	}
+	s.afterCommit(next.boundary)
+	return nil
+}
+
+// afterCommit keeps the log short. A failure here is no failure of the save, which is
+// durable in the log; the next save will meet the cause.
+func (s *Store) afterCommit(b persistence.Boundary) {
+	s.since++
+	switch b {
+	case persistence.RunFinished, persistence.Compact, persistence.Cancelled, persistence.Shutdown:
+	default:
+		return
+	}
+	if s.since < calmSaves {
+		return
+	}
+	s.since = 0
+	err := s.ask(LabelCheckpoint, "PASSIVE")
+	if err == nil {
+		_, err = s.c.checkpoint("PASSIVE")
+	}
+	if err != nil {
+		s.log.Warn("log was not moved into the database", "path", s.path, "error", err)
+	}
+}
