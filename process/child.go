@@ -3,6 +3,7 @@ package process
 import (
 	"errors"
 	"os"
+	"slices"
 	"sync"
 
 	"golang.org/x/sys/unix"
@@ -88,8 +89,8 @@ func probe(kind, id, options int) (exited bool, err error) {
 }
 
 // signal sends sig to the group if the leader has not exited, and tells
-// whether it did.
-func (c *child) signal(sig unix.Signal) (bool, error) {
+// whether it did. The foreground group, 0 if there is none, gets it before.
+func (c *child) signal(sig unix.Signal, foreground int) (bool, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.reaped {
@@ -98,10 +99,24 @@ func (c *child) signal(sig unix.Signal) (bool, error) {
 	if exited, err := probe(unix.P_PID, c.pid, unix.WNOHANG); exited || err != nil {
 		return false, err
 	}
+	if foreground > 0 && foreground != c.pid && c.leads(foreground) {
+		if err := unix.Kill(-foreground, sig); err != nil && !errors.Is(err, unix.ESRCH) {
+			return false, err
+		}
+	}
 	if err := c.sendGroup(sig); err != nil {
 		return false, err
 	}
 	return true, nil
+}
+
+// leads tells whether a group is of the session that the child leads: a
+// terminal may still name a group whose number was given to somebody else.
+func (c *child) leads(group int) bool {
+	table, err := scanProcesses()
+	return err == nil && slices.ContainsFunc(table, func(e entry) bool {
+		return e.group == group && e.session == c.pid && e.living()
+	})
 }
 
 // signalGroup sends sig to whoever is left in the group, leader or not.

@@ -15,6 +15,8 @@ type launch struct {
 	env    []string
 	dir    string
 	script string
+
+	sandbox *Sandbox // nil: not confined
 }
 
 // prepareLaunch does all checks that need no child: environment, executable,
@@ -81,6 +83,14 @@ func (l launch) start(io ioEnvironment) (*child, error) {
 		defer func() { _ = unix.Close(fd) }()
 		files = append(files, uintptr(fd))
 	}
+	if l.sandbox != nil {
+		return l.startConfined(io, files)
+	}
+	return l.exec(io, files)
+}
+
+// exec starts l as it is.
+func (l launch) exec(io ioEnvironment, files []uintptr) (*child, error) {
 	pidfd := -1
 	attr := &syscall.SysProcAttr{PidFD: &pidfd}
 	io.configure(attr)
@@ -88,12 +98,16 @@ func (l launch) start(io ioEnvironment) (*child, error) {
 		Dir: l.dir, Env: l.env, Files: files, Sys: attr,
 	})
 	if errors.Is(err, unix.E2BIG) {
-		return nil, &SizeError{What: "all arguments and environment together", Size: l.size(), Limit: l.limit()}
+		return nil, l.tooLarge()
 	}
 	if err != nil {
 		return nil, err
 	}
 	return newChild(pid, pidfd), nil
+}
+
+func (l launch) tooLarge() error {
+	return &SizeError{What: "all arguments and environment together", Size: l.size(), Limit: l.limit()}
 }
 
 // size is what the kernel counts against its limit: strings, their NULs and pointers.

@@ -14,7 +14,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	ConfineMain(os.Args)
+	goleak.VerifyTestMain(m)
+}
 
 // patience bounds waits that end by an event in a sound package.
 const patience = 30 * time.Second

@@ -14,6 +14,7 @@ import (
 // entry is what /proc/<pid>/stat tells of one process.
 type entry struct {
 	pid, parent, group int
+	session            int
 	threads            int
 	state              byte
 	start              uint64 // ticks since boot: with pid, an identity
@@ -46,6 +47,7 @@ func parseStat(line []byte) (entry, bool) {
 	e.pid = number(bytes.TrimSpace(line[:open]))
 	e.parent = number(rest[1])
 	e.group = number(rest[2])
+	e.session = number(rest[3])
 	e.threads = number(rest[17])
 	start, failure := strconv.ParseUint(string(rest[19]), 10, 64)
 	e.start = start

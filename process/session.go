@@ -210,10 +210,15 @@ func (s *Session) CloseInput() error {
 	return s.fail(StageWrite, s.input.finish())
 }
 
-// Signal sends sig to the child's group, and tells whether it did: never after
-// the child's exit.
+// Signal sends sig to the child's group, and in a terminal first to the group
+// in its foreground, which a shell with job control makes of every command. It
+// tells whether it did: never after the child's exit.
 func (s *Session) Signal(sig unix.Signal) (bool, error) {
-	sent, err := s.child.signal(sig)
+	var foreground int
+	if t, ok := s.io.(*terminal); ok {
+		foreground = t.foreground()
+	}
+	sent, err := s.child.signal(sig, foreground)
 	return sent, s.fail(StageTerminate, err)
 }
 

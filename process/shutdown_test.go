@@ -168,8 +168,9 @@ func TestReleaseDuringShutdown(t *testing.T) {
 	}
 }
 
+// It is not parallel: every child of the operating system process is its prey, those
+// of other tests, too.
 func TestTerminateAllOnlySignals(t *testing.T) {
-	t.Parallel()
 	store, g := newStore(t, Config{}), newGate(t)
 	mark := fmt.Sprintf("MARK=all-%d", os.Getpid())
 	spec := sh(stubborn + "sleep 904 & setsid sleep 905 & echo up >" + g.path + "; wait; wait")
@@ -356,13 +357,13 @@ func TestChildWithoutPidfd(t *testing.T) {
 		return newChild(pid, -1)
 	}
 	c := start("sleep 1000")
-	if sent, err := c.signal(unix.SIGKILL); !sent || err != nil {
+	if sent, err := c.signal(unix.SIGKILL, 0); !sent || err != nil {
 		t.Errorf("%v, %v", sent, err)
 	}
 	if status, err := c.wait(); err != nil || status.Signal() != unix.SIGKILL {
 		t.Errorf("%v, %v", status, err)
 	}
-	if sent, err := c.signal(unix.SIGKILL); sent || err != nil {
+	if sent, err := c.signal(unix.SIGKILL, 0); sent || err != nil {
 		t.Errorf("after the reaping: %v, %v", sent, err)
 	}
 	c = start("sleep 1000 & exit 5")
@@ -397,7 +398,7 @@ func TestBlindEnd(t *testing.T) {
 func TestParseStat(t *testing.T) {
 	t.Parallel()
 	line := "4711 (a) b (c) S 1 4700 4699 34816 4700 4194304 1 2 3 4 5 6 7 8 20 0 3 0 987654 1 2 3\n"
-	want := entry{pid: 4711, parent: 1, group: 4700, threads: 3, state: 'S', start: 987654}
+	want := entry{pid: 4711, parent: 1, group: 4700, session: 4699, threads: 3, state: 'S', start: 987654}
 	if got, ok := parseStat([]byte(line)); !ok || got != want {
 		t.Errorf("got %+v, %v", got, ok)
 	}

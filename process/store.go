@@ -39,6 +39,8 @@ type Config struct {
 	// Reaper makes shutdown end adopted descendants, too. At most one store of
 	// a process may have it. nil = only what is still below a child or in its group.
 	Reaper *Reaper
+	// Sandbox confines every child; nil = none is.
+	Sandbox *Sandbox
 	// Environment is the host's; nil = os.Environ at each launch.
 	Environment func() []string
 	Now         func() time.Time // nil = time.Now
@@ -153,6 +155,9 @@ func (st *Store) launch(spec LaunchSpec) (*Session, error) {
 	}
 	if _, own := lookupEnvironment(spec.Environment, "TERM"); !own {
 		l.env = env.environment(l.env)
+	}
+	if l.sandbox = st.cfg.Sandbox; l.sandbox != nil {
+		l.env = l.sandbox.environment(l.env, spec.Environment)
 	}
 	started := st.cfg.Now()
 	c, err := l.start(env)

@@ -83,6 +83,19 @@ func (t *terminal) resize(columns, rows uint16) error {
 	})
 }
 
+// foreground is the group that the terminal's signals go to, 0 if it has none.
+func (t *terminal) foreground() int {
+	group := 0
+	err := t.control(func(fd int) (err error) {
+		group, err = unix.IoctlGetInt(fd, unix.TIOCGPGRP)
+		return err
+	})
+	if err != nil {
+		return 0 // closed, or no session has it any more
+	}
+	return group
+}
+
 func (t *terminal) control(do func(fd int) error) error {
 	raw, err := t.master.SyscallConn()
 	if err != nil {

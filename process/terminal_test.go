@@ -153,3 +153,21 @@ func TestTerminalShutdown(t *testing.T) {
 		t.Errorf("left: %q", left)
 	}
 }
+
+// A shell with job control gives each command a group of its own: the signal must
+// reach what runs in the foreground, too.
+func TestTerminalSignalReachesTheForeground(t *testing.T) {
+	t.Parallel()
+	store, g := newStore(t, Config{}), newGate(t)
+	spec := ShellSpec("set -m; trap : TERM; (trap 'echo job; exit 3' TERM; echo up >" + g.path + "; while :; do sleep 0.01; done); echo code $?")
+	spec.TTY = true
+	s := spawn(t, store, spec)
+	g.wait(t, 1)
+	if sent, err := s.Signal(unix.SIGTERM); !sent || err != nil {
+		t.Fatalf("%v, %v", sent, err)
+	}
+	await(t, "completion", s.Complete())
+	if got := text(s, Terminal); !strings.Contains(got, "job\r\n") || !strings.Contains(got, "code 3\r\n") {
+		t.Errorf("got %q", got)
+	}
+}
