@@ -39,6 +39,7 @@ var house = []room{
 	{"hub/...", []string{"wire/...", "state", "manager/protocol", "intercom", "internal/...", "hub/..."}, "the Hub never links a worker"},
 	{"cmd/...", []string{"..."}, "only the command knows all parts"},
 	{"docs", nil, "the pages' tests run the tree from outside"},
+	{"test/...", []string{"..."}, "tests drive the real binary"},
 }
 
 // owners says which room alone may import a library.

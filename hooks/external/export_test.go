@@ -1,0 +1,4 @@
+package external
+
+// Apply is open for the fuzz test.
+var Apply = apply
