@@ -44,6 +44,8 @@ type Application struct {
 	prompts   load.Prompts
 	pager     *display.Pager
 	closers   []func() error
+	programs  []func(context.Context) error // ends of hook programs
+	ended     bool                          // programs and tools
 
 	router *intercom.Router
 	client *intercom.Client
@@ -131,11 +133,9 @@ func (a *Application) lastSave() error {
 // finish saves, ends the children and lets queued events leave.
 func (a *Application) finish() error {
 	err := a.lastSave()
-	ctx, cancel := context.WithTimeout(context.Background(), shutdownLimit)
-	defer cancel()
-	if e := a.tools.Shutdown(ctx); e != nil {
-		a.logger.Error("child processes", "error", e)
-		err = errors.Join(err, fmt.Errorf("child processes: %w", e))
+	if e := a.endPrograms(); e != nil {
+		a.logger.Error("the end of the worker", "error", e)
+		err = errors.Join(err, e)
 	}
 	a.deliver()
 	return err
@@ -167,7 +167,7 @@ const shutdownLimit = 20 * time.Second
 // Close releases the store, the provider and everything else that New took.
 func (a *Application) Close() error {
 	a.endTools()
-	var errs []error
+	errs := []error{a.endPrograms()}
 	for i := len(a.closers) - 1; i >= 0; i-- {
 		errs = append(errs, a.closers[i]())
 	}

@@ -15,14 +15,16 @@ import (
 	"simplex/load"
 	"simplex/persistence"
 	"simplex/persistence/jsonstore"
+	"simplex/persistence/sqlitestore"
 	"simplex/state"
 	"simplex/wire"
 	"simplex/wire/display"
 )
 
 // New assembles a session: it takes the session's lock, restores or makes the state, and
-// builds provider, tools and hooks. Nothing runs or connects before Run. On failure
-// everything taken is released again.
+// builds provider, tools and hooks. Nothing runs or connects before Run, but for the
+// plugin programs that the configuration enables: their tools have to be known. On
+// failure everything taken is released again.
 func New(cfg Config) (*Application, error) {
 	if !wire.ValidSessionID(cfg.SessionID) {
 		return nil, fmt.Errorf("session id %q: want 1 to 128 characters of A-Z a-z 0-9 _ -", cfg.SessionID)
@@ -35,9 +37,6 @@ func New(cfg Config) (*Application, error) {
 	}
 	if cfg.NewID == nil {
 		cfg.NewID = uuid.NewString
-	}
-	if err := unavailable(cfg.Worker); err != nil {
-		return nil, err
 	}
 	a := &Application{
 		workerID: cfg.NewID(), worker: cfg.Worker.Worker, clock: cfg.Clock, newID: cfg.NewID, logger: cfg.Logger,
@@ -67,7 +66,7 @@ func (a *Application) build(cfg Config) error {
 	if err != nil {
 		return err
 	}
-	if err := a.buildHooks(window); err != nil {
+	if err := a.buildHooks(cfg, window); err != nil {
 		return err
 	}
 	if err := a.buildCompactor(cfg.Worker.Persistence, window); err != nil {
@@ -76,29 +75,20 @@ func (a *Application) build(cfg Config) error {
 	return a.buildSession(cfg)
 }
 
-// unavailable refuses what the configuration asks for and this version does not have:
-// a part that is missing must be visible, not silently absent.
-func unavailable(cfg *load.Config) error {
-	switch {
-	case len(cfg.Plugins.Tools) > 0:
-		return fmt.Errorf("/plugins/extensions/tools/enable: there is no tool extension %q", cfg.Plugins.Tools[0].Name)
-	case len(cfg.Plugins.Hooks) > 0:
-		return fmt.Errorf("/plugins/extensions/loop_hooks/enable: there is no loop hook %q", cfg.Plugins.Hooks[0].Name)
-	case cfg.SandboxFiles != "off":
-		return errors.New("/security/sandbox/filesystem: this version has no sandbox; set it to off")
-	case cfg.Persistence.Format != "json":
-		return fmt.Errorf("/persistence/format: this version does not store %s; set it to json", cfg.Persistence.Format)
-	}
-	return nil
-}
-
-func (a *Application) buildHooks(window uint64) error {
+// buildHooks puts the handlers in the contract's order: the intrinsic one, the plugins,
+// and last the worker itself, which saves and announces what they left.
+func (a *Application) buildHooks(cfg Config, window uint64) error {
 	statistic, err := contextstat.New(window)
 	if err != nil {
 		return err
 	}
 	a.observer = &observer{app: a}
-	a.hooks = hooks.NewRegistry(statistic, a.observer)
+	plugins, err := a.startHookPlugins(context.Background(), cfg)
+	if err != nil {
+		return err
+	}
+	handlers := append([]hooks.Handler{statistic}, plugins...)
+	a.hooks = hooks.NewRegistry(append(handlers, a.observer)...)
 	return nil
 }
 
@@ -134,15 +124,12 @@ func (s *session) open(cfg load.Persistence) (restored bool, err error) {
 	if !cfg.Enabled {
 		return false, nil
 	}
-	store, err := jsonstore.Open(jsonstore.Config{
-		Root: cfg.Directory, StateDir: cfg.State, SessionID: s.id,
-		Restore: persistence.Restore(cfg.Restore), Policy: s.policy, Logger: s.logger,
-	})
+	store, err := openStore(cfg, s)
 	if err != nil {
 		return false, fmt.Errorf("session %s: %w", s.id, err)
 	}
 	s.store = store
-	if s.st, err = store.Load(context.Background()); err != nil {
+	if s.st, err = s.store.Load(context.Background()); err != nil {
 		return false, fmt.Errorf("session %s: %w", s.id, err)
 	}
 	if s.st == nil {
@@ -152,6 +139,33 @@ func (s *session) open(cfg load.Persistence) (restored bool, err error) {
 		return false, fmt.Errorf("session %s: %w", s.id, &persistence.CorruptError{Path: store.Path(), Err: err})
 	}
 	return true, nil
+}
+
+// fileStore is a store that can name its file.
+type fileStore interface {
+	persistence.Store
+	Path() string
+}
+
+// openStore opens the store of the configured format. A nil interface comes with an error.
+func openStore(cfg load.Persistence, s *session) (fileStore, error) {
+	restore := persistence.Restore(cfg.Restore)
+	if cfg.Format == sqlitestore.Format {
+		store, err := sqlitestore.Open(sqlitestore.Config{
+			Root: cfg.Directory, StateDir: cfg.State, SessionID: s.id, Restore: restore, Policy: s.policy, Logger: s.logger,
+		})
+		if err != nil {
+			return nil, err
+		}
+		return store, nil
+	}
+	store, err := jsonstore.Open(jsonstore.Config{
+		Root: cfg.Directory, StateDir: cfg.State, SessionID: s.id, Restore: restore, Policy: s.policy, Logger: s.logger,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return store, nil
 }
 
 // policy translates the configuration's three switches.

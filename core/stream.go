@@ -16,6 +16,7 @@ const maxDelta = 16 << 10
 type streaming struct{ app *Application }
 
 func (s streaming) Exchange(ctx context.Context, conv *state.State) (*state.Message, error) {
+	s.app.session.show(conv) // a status during the call tells phase model
 	req := llm.Request{State: conv}
 	if s.app.streams.Load() {
 		d := &deltas{app: s.app}

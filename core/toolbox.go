@@ -29,8 +29,12 @@ func (t toolbox) Prepare(call state.Call, confirm func(context.Context, state.Ca
 // buildTools registers the sets in catalogue order (tools.md §1.2).
 func (a *Application) buildTools(cfg Config) error {
 	a.tools = tools.NewRegistry(a.logger)
+	box, err := a.buildSandbox(cfg.Worker)
+	if err != nil {
+		return err
+	}
 	budget, tail := uint64(cfg.Worker.Worker.MaxOutputBytes), uint64(cfg.Worker.Worker.TailBytes)
-	a.children = process.NewStore(process.Config{MaxOutputBytes: &budget, TailBytes: &tail, Reaper: cfg.Reaper, Logger: a.logger})
+	a.children = process.NewStore(process.Config{MaxOutputBytes: &budget, TailBytes: &tail, Reaper: cfg.Reaper, Sandbox: box, Logger: a.logger})
 	makers := []func() (tools.Set, error){
 		func() (tools.Set, error) {
 			return toolprocess.New(toolprocess.Config{Store: a.children, DecodeYAML: load.DecodeYAML, Logger: a.logger})
@@ -57,7 +61,7 @@ func (a *Application) buildTools(cfg Config) error {
 			return err
 		}
 	}
-	return nil
+	return a.addToolPlugins(context.Background(), cfg, box)
 }
 
 // assistant describes images with a model of its own, apart from the conversation's.

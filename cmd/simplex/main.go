@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"simplex"
+	"simplex/process"
 )
 
 // The exit codes of every subcommand.
@@ -32,7 +33,10 @@ type exitError int
 
 func (e exitError) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
 
-func main() { os.Exit(execute(os.Args, os.Stdout, os.Stderr)) }
+func main() {
+	process.ConfineMain(os.Args)
+	os.Exit(execute(os.Args, os.Stdout, os.Stderr))
+}
 
 // execute runs one command line and gives its exit code.
 func execute(args []string, stdout, stderr io.Writer) int {
@@ -62,12 +66,12 @@ func command(stdout, stderr io.Writer) *cli.App {
 		Writer:          stdout,
 		ErrWriter:       stderr,
 		HideHelpCommand: true,
-		Commands:        []*cli.Command{runCommand(), manageCommand(), chatCommand(), generateCommand()},
+		Commands:        []*cli.Command{runCommand(), manageCommand(), chatCommand(), stateCommand(), generateCommand()},
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {
 				return usagef("unknown command %q", c.Args().First())
 			}
-			return usagef("a command is needed: run, manage or chat")
+			return usagef("a command is needed: run, manage, chat or state")
 		},
 		OnUsageError:         onUsageError,
 		EnableBashCompletion: true,
