@@ -39,6 +39,9 @@ race: ## all tests with the race detector
 fuzz: ## each fuzz target for FUZZTIME (default 1s)
 	@scripts/fuzz.sh $(FUZZTIME)
 
+peers: ## drive mock servers that others wrote (installs them from npm into a temporary folder)
+	SIMPLEX_PEERS=1 $(GO) test -count=1 ./llm/peers ./tools/mcp
+
 bench: build ## measure against the floor programs (PERF=path of their folder)
 	@scripts/bench.sh $(BIN)
 
@@ -52,4 +55,4 @@ install: build ## install the binary, the prompts, man page and completions belo
 clean: ## remove what was built
 	rm -rf bin
 
-.PHONY: help build static demo test check race fuzz bench install clean
+.PHONY: help build static demo test check race fuzz peers bench install clean

@@ -3,9 +3,11 @@
 // builds one, the errors an exchange can end with, and the rules for options that
 // change at run time (worker-data.md §2.5, §2.6, §6).
 //
-// It refuses to know any protocol: chat speaks Chat Completions, deepseek is a table
-// of differences on top of it, offline is a scripted server with a provider that
-// talks to it, post carries bytes with retries, sse splits event streams, and
+// It refuses to know any protocol: chat speaks Chat Completions and responses the
+// protocol of that name; deepseek and qwen are tables of differences on top of chat;
+// offline is a scripted server of both, with a provider that talks to it; replay builds
+// bodies that grow with the conversation and keeps them valid, strict judges them as the
+// strictest server would; post carries bytes with retries, sse splits event streams, and
 // providers lists the plugins that are compiled in.
 //
 // Invariants: a response is returned whole or not at all; a failed exchange leaves

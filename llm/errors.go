@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
 
 	"simplex/state"
@@ -95,27 +94,6 @@ func join(a, b string) string {
 
 // Unwrap gives the cause.
 func (e *Error) Unwrap() error { return e.Err }
-
-// ContextExceeded tells whether the provider refused the conversation as too long. It
-// reads the provider's code and words, as there is no common code for it.
-func (e *Error) ContextExceeded() bool {
-	if e.Stage != StageRejected && e.Stage != StageProvider {
-		return false
-	}
-	if e.Status >= 500 || e.Status == http.StatusTooManyRequests {
-		return false
-	}
-	words := strings.ToLower(e.Code + " " + e.Message)
-	for _, sign := range []string{
-		"context_length_exceeded", "maximum context length", "context length",
-		"context window", "prompt is too long", "input is too long", "too many input tokens",
-	} {
-		if strings.Contains(words, sign) {
-			return true
-		}
-	}
-	return false
-}
 
 // TransientStatus tells whether a request refused with that status is worth another try (§6.3).
 func TransientStatus(status int) bool {

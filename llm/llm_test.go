@@ -98,26 +98,6 @@ func TestOverlay(t *testing.T) {
 	}
 }
 
-func TestContextExceeded(t *testing.T) {
-	t.Parallel()
-	for _, test := range []struct {
-		err  Error
-		want bool
-	}{
-		{Error{Stage: StageRejected, Status: 400, Code: "context_length_exceeded"}, true},
-		{Error{Stage: StageRejected, Status: 400, Message: "This model's maximum context length is 32768 tokens"}, true},
-		{Error{Stage: StageRejected, Status: 400, Message: "prompt is too long: 210000 tokens > 200000"}, true},
-		{Error{Stage: StageProvider, Message: "Input exceeds the context window"}, true},
-		{Error{Stage: StageRejected, Status: 400, Message: "unknown field"}, false},
-		{Error{Stage: StageRejected, Status: 503, Message: "context window service is down"}, false},
-		{Error{Stage: StageRead, Message: "context window"}, false},
-	} {
-		if got := test.err.ContextExceeded(); got != test.want {
-			t.Errorf("%v: %v", &test.err, got)
-		}
-	}
-}
-
 func TestErrorTexts(t *testing.T) {
 	t.Parallel()
 	for want, err := range map[string]*Error{

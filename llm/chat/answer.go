@@ -87,7 +87,7 @@ func (a *answer) event(s *post.Stream, dec *decoder, event sse.Event) error {
 	if c.fault != nil {
 		return s.ProviderError(c.fault)
 	}
-	if event.Name == "error" {
+	if event.Name == "error" || c.failed {
 		return s.ProviderError(event.Data)
 	}
 	return a.add(c)
@@ -100,6 +100,8 @@ func (a *answer) readPlain(s *post.Stream, body []byte) error {
 	switch {
 	case err == nil && c.fault != nil:
 		return s.ProviderError(c.fault)
+	case err == nil && c.failed:
+		return s.ProviderError(body)
 	case err == nil && c.choice:
 		if err := a.add(c); err != nil {
 			return err

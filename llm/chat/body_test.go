@@ -9,10 +9,11 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"pgregory.net/rapid"
 
 	"simplex/llm"
 	"simplex/llm/llmtest"
+	"simplex/llm/replay"
+	"simplex/llm/strict"
 	"simplex/state"
 )
 
@@ -27,9 +28,12 @@ func object(t testing.TB, raw string) state.Object {
 
 func fresh() *state.State { return state.New("s", time.Unix(0, 0)) }
 
-// bodyOf is the whole body as the encoder would send it.
-func bodyOf(e *encoder, settings state.Object, st *state.State) ([]byte, error) {
-	b, err := e.build(settings, st)
+// newEncoder has seen nothing.
+func newEncoder(d Dialect) *replay.Builder { return replay.New(&form{dialect: d}) }
+
+// bodyOf is the whole body as the builder would send it.
+func bodyOf(e *replay.Builder, settings state.Object, st *state.State) ([]byte, error) {
+	b, err := e.Build(settings, st)
 	return bytes.Join(b, nil), err
 }
 
@@ -222,117 +226,23 @@ func TestHead(t *testing.T) {
 	}
 }
 
-// randomStep draws a step with ids, arguments and results as odd as they come.
-func randomStep(t *rapid.T) *state.Step {
-	m := &state.Message{Type: state.ModelResponse}
-	if rapid.Bool().Draw(t, "talks") {
-		m.Content = []state.Content{state.TextContent(rapid.SampledFrom([]string{"", "a", "x\xffy", "\x00"}).Draw(t, "text"))}
-	}
-	step := &state.Step{ModelResponse: m}
-	for range rapid.IntRange(0, 3).Draw(t, "calls") {
-		args, _ := state.ParseValue([]byte(rapid.SampledFrom([]string{`{}`, `"{\"a"`, `null`, `[1]`, `{"a":1}`}).Draw(t, "arguments")))
-		c := state.Call{ID: rapid.SampledFrom([]string{"", "t:0", "t:1", "t:0~2", "call"}).Draw(t, "id"), Name: "f", Arguments: args}
-		m.Calls = append(m.Calls, c)
-		step.Returns = append(step.Returns, state.NewResultMessage(state.Result{Call: c, Output: state.TextContent(rapid.String().Draw(t, "output"))}))
-	}
-	return step
-}
-
-// TestRandomHistories: whatever the history, its edits and the order of requests, the
-// body is what a strict server takes and what a fresh encoder would send.
+// TestRandomHistories with and without reasoning.
 func TestRandomHistories(t *testing.T) {
 	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		settings, _ := state.ParseObject([]byte(`{"model":"m"}`))
-		e, st := newEncoder(Generic()), fresh()
-		st.AppendTurn(&state.Turn{UserInput: state.NewTextMessage(state.UserInput, "", "go")})
-		for range rapid.IntRange(1, 12).Draw(t, "edits") {
-			switch rapid.IntRange(0, 6).Draw(t, "edit") {
-			case 0:
-				st.AppendTurn(&state.Turn{UserInput: state.NewTextMessage(state.UserInput, "", "more")})
-			case 1:
-				st.Turns = st.Turns[:max(1, len(st.Turns)-1)]
-			case 2:
-				st.Turns = append([]*state.Turn{}, st.Turns[len(st.Turns)-1])
-			case 3:
-				if err := st.SystemPrompt.Add(state.Section{Name: fmt.Sprint(len(st.SystemPrompt.Sections)), Stability: state.Growing, Text: "x"}); err != nil {
-					t.Fatal(err)
-				}
-			default:
-				st.AppendStep(randomStep(t))
-			}
-			got, err := bodyOf(e, settings, st)
-			if err != nil {
-				t.Fatal(err)
-			}
-			want, _ := bodyOf(newEncoder(Generic()), settings, st)
-			if diff := cmp.Diff(string(want), string(got)); diff != "" {
-				t.Fatal(diff)
-			}
-			if err := llmtest.CheckRequest(got); err != nil {
-				t.Fatalf("%v\n%s", err, got)
-			}
-		}
-	})
-}
-
-// grow gives a conversation of n steps with one call each.
-func grow(n, resultBytes int) *state.State {
-	st := fresh()
-	st.AppendTurn(&state.Turn{UserInput: state.NewTextMessage(state.UserInput, "", "go")})
-	for i := range n {
-		addStep(st, i, resultBytes)
+	for _, reasoning := range []bool{false, true} {
+		t.Run(fmt.Sprint("reasoning ", reasoning), func(t *testing.T) {
+			t.Parallel()
+			d := Generic()
+			d.ReplaysReasoning = func(state.Object) bool { return reasoning }
+			llmtest.CheckReplay(t, func() replay.Form { return &form{dialect: d} }, strict.Chat)
+		})
 	}
-	return st
-}
-
-func addStep(st *state.State, i, resultBytes int) {
-	c := state.Call{ID: fmt.Sprintf("c%d", i), Name: "run_command", Arguments: state.EmptyObject().Value}
-	st.AppendStep(&state.Step{
-		ModelResponse: &state.Message{Type: state.ModelResponse, Calls: []state.Call{c}},
-		Returns:       []*state.Message{state.NewResultMessage(state.Result{Call: c, Output: state.TextContent(strings.Repeat("x", resultBytes))})},
-	})
 }
 
 func TestPrefixStaysOverFiftyTurns(t *testing.T) { // not parallel: it counts allocations
-	settings, e, st := object(t, `{"model":"m","temperature":1}`), newEncoder(Generic()), grow(0, 0)
-	last := []byte{}
-	for i := range 50 {
-		addStep(st, i, 100)
-		body, err := bodyOf(e, settings, st)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !bytes.HasPrefix(body, bytes.TrimSuffix(last, tail)) {
-			t.Fatalf("turn %d: the body does not go on from the last one", i)
-		}
-		last = body
-	}
-	before := testing.AllocsPerRun(20, func() { _, _ = e.build(settings, st) })
-	if before > 10 {
-		t.Errorf("building the same body again takes %v allocations", before)
-	}
+	llmtest.CheckPrefix(t, &form{dialect: Generic()})
 }
 
 func BenchmarkBuildRequest(b *testing.B) {
-	for _, n := range []int{10, 1000} {
-		b.Run(fmt.Sprintf("after %d turns", n), func(b *testing.B) {
-			settings, e, st := object(b, `{"model":"m"}`), newEncoder(Generic()), grow(n, 1000)
-			if _, err := e.build(settings, st); err != nil {
-				b.Fatal(err)
-			}
-			short := *st.Turns[0]
-			addStep(st, n, 1000)
-			long := st.Turns
-			for i := range b.N { // forget the newest step, then build with it
-				st.Turns = long
-				if i%2 == 0 {
-					st.Turns = []*state.Turn{&short}
-				}
-				if _, err := e.build(settings, st); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
+	llmtest.BenchBuild(b, func() replay.Form { return &form{dialect: Generic()} })
 }

@@ -18,6 +18,7 @@ type chunk struct {
 	finish    openai.FinishReason
 	usage     jsontext.Value // valid until the next decode; nil: none or null
 	fault     jsontext.Value // the error member; the same
+	failed    bool           // the chunk itself is an error object
 }
 
 // callDelta is a piece of a tool call. The index is -1 when it is missing.
@@ -25,6 +26,9 @@ type callDelta struct {
 	index          int
 	id, name, args string
 }
+
+// chunkKind is what nearly every chunk says it is.
+const chunkKind = "chat.completion.chunk"
 
 var errTrailing = errors.New("text behind the JSON value")
 
@@ -115,6 +119,10 @@ func (d *decoder) top(name []byte) (err error) {
 		d.c.usage, err = d.raw(d.c.usage)
 	case `"error"`:
 		d.c.fault, err = d.raw(d.c.fault)
+	case `"object"`:
+		var kind string
+		kind, err = d.text(chunkKind)
+		d.c.failed = kind == "error"
 	default:
 		err = d.dec.SkipValue()
 	}

@@ -11,12 +11,15 @@ type Dialect struct {
 	Endpoint llm.Endpoint // what the configuration leaves open
 	// Options are advertised for change at run time; empty: the configured model alone.
 	Options []llm.Option
+	// Show and Patch are those of llm.SettingRules.
+	Show  func(settings state.Object, name string) (state.Value, bool)
+	Patch func(choice state.Object) state.Object
 	// CacheHits is the member of usage that counts cached prompt tokens, looked at
 	// when prompt_tokens_details has none.
 	CacheHits string
-	// ReplaysReasoning tells whether the model wants its reasoning back with these
-	// settings; nil: never.
-	ReplaysReasoning func(settings state.Object) bool
+	// ReplaysReasoning tells whether the model wants its reasoning back, by the
+	// settings as Transform has left them; nil: never.
+	ReplaysReasoning func(body state.Object) bool
 	// Transform changes the settings part of a body at last, after the common rules.
 	// It sees neither tools nor messages.
 	Transform func(body state.Object) (state.Object, error)

@@ -10,6 +10,7 @@ import (
 	openai "github.com/sashabaranov/go-openai"
 
 	"simplex/llm"
+	"simplex/llm/replay"
 	"simplex/state"
 )
 
@@ -53,7 +54,7 @@ func (a *answer) callsWhole() bool {
 }
 
 // message makes the response out of a complete answer.
-func (a *answer) message(cacheHits string, ids *idSet, exchangeID string) (*state.Message, error) {
+func (a *answer) message(cacheHits string, ids *replay.IDs, exchangeID string) (*state.Message, error) {
 	m := &state.Message{
 		Type: state.ModelResponse, Role: openai.ChatMessageRoleAssistant,
 		Content: a.content(), Extras: a.extras(exchangeID), Cost: cost(a.usage, cacheHits),
@@ -72,7 +73,7 @@ func (a *answer) message(cacheHits string, ids *idSet, exchangeID string) (*stat
 		}
 		m.Calls = append(m.Calls, state.Call{
 			Type: state.ReadOnly, Security: state.DefaultDeny,
-			ID: ids.take(c.id), Name: c.name, Arguments: receivedArguments(c.args),
+			ID: ids.Take(c.id), Name: c.name, Arguments: replay.ReceivedArguments(c.args),
 			Extras: callExtras(index),
 		})
 	}
@@ -93,20 +94,6 @@ func (a *answer) content() []state.Content {
 		c.Extras = state.ObjectFrom([]state.Member{{Name: "refusal", Value: state.StringValue(string(a.refusal))}})
 	}
 	return []state.Content{c}
-}
-
-// receivedArguments keeps what the model sent: nothing as {}, valid JSON as it is, and
-// anything else as a string.
-func receivedArguments(raw []byte) state.Value {
-	raw = bytes.TrimSpace(raw)
-	if len(raw) == 0 {
-		return state.EmptyObject().Value
-	}
-	v, err := state.ParseValue(raw)
-	if err != nil {
-		return state.StringValue(string(raw))
-	}
-	return v
 }
 
 func callExtras(index int) state.Object {

@@ -179,6 +179,7 @@ func TestNoAnswer(t *testing.T) {
 		"rate limit under 200":        {sse(`{"error":{"message":"quota exceeded","code":429}}`, done), llm.StageProvider, "quota exceeded", 2},
 		"error after text":            {sse(text, `{"choices":[],"error":{"message":"backend lost"}}`), llm.StageProvider, "backend lost", 1},
 		"error as text":               {sse(`{"error":"no such model"}`), llm.StageProvider, "no such model", 1},
+		"the chunk is the error":      {sse(`{"object":"error","message":"no such adapter","code":400}`), llm.StageProvider, "no such adapter", 1},
 		"event named error":           {"event: error\n" + sse(`{"message":"overloaded"}`), llm.StageProvider, "overloaded", 1},
 		"plain JSON error":            {`{"error":{"message":"key expired"}}`, llm.StageProvider, "key expired", 1},
 		"a web page":                  {"<html>login</html>", llm.StageProvider, "<html>login", 1},

@@ -8,90 +8,57 @@ import (
 	openai "github.com/sashabaranov/go-openai"
 
 	"simplex/llm"
+	"simplex/llm/replay"
 	"simplex/state"
 )
 
-// appendUser writes a turn's input: one text part as a string, none as "", anything
-// else as a list of parts.
-func (e *encoder) appendUser(m *state.Message) error {
+// User implements replay.Form: one text part as a string, none as "", anything else as
+// a list of parts.
+func (f *form) User(dst []byte, m *state.Message) ([]byte, error) {
 	parts := make([]openai.ChatMessagePart, 0, len(m.Content))
 	for i, c := range m.Content {
 		part, err := userPart(c)
 		if err != nil {
-			return fmt.Errorf("part %d: %w", i, err)
+			return nil, fmt.Errorf("part %d: %w", i, err)
 		}
 		if part.Type == openai.ChatMessagePartTypeText && part.Text == "" && len(m.Content) > 1 {
 			continue // servers refuse a text part without text
 		}
 		parts = append(parts, part)
 	}
-	e.msgs = append(e.msgs, `,{"role":`...)
-	e.msgs = appendText(e.msgs, roleOr(m, openai.ChatMessageRoleUser))
-	e.msgs = append(e.msgs, `,"content":`...)
+	dst = append(dst, `,{"role":`...)
+	dst = replay.AppendText(dst, replay.Role(m, openai.ChatMessageRoleUser, openai.ChatMessageRoleSystem, openai.ChatMessageRoleDeveloper))
+	dst = append(dst, `,"content":`...)
 	switch {
 	case len(parts) == 0:
-		e.msgs = append(e.msgs, `""`...)
+		dst = append(dst, `""`...)
 	case len(parts) == 1 && parts[0].Type == openai.ChatMessagePartTypeText:
-		e.msgs = appendText(e.msgs, parts[0].Text)
+		dst = replay.AppendText(dst, parts[0].Text)
 	default:
 		raw, err := json.Marshal(parts, jsontext.AllowInvalidUTF8(true))
 		if err != nil {
-			return err
+			return nil, err
 		}
-		e.msgs = append(e.msgs, raw...)
+		dst = append(dst, raw...)
 	}
-	e.msgs = append(e.msgs, '}')
-	return nil
-}
-
-func roleOr(m *state.Message, derived string) string {
-	if m.Role != "" {
-		return m.Role
-	}
-	return derived
+	return append(dst, '}'), nil
 }
 
 func userPart(c state.Content) (openai.ChatMessagePart, error) {
 	switch {
-	case c.Modality == state.ModalityText && c.Type != state.TypeBinary:
+	case replay.IsText(c):
 		return openai.ChatMessagePart{Type: openai.ChatMessagePartTypeText, Text: c.Raw}, nil
 	case c.Modality == state.ModalityImage && c.Type == state.TypeExternalRef:
 		image, err := imageURL(c)
 		return openai.ChatMessagePart{Type: openai.ChatMessagePartTypeImageURL, ImageURL: image}, err
 	}
-	return openai.ChatMessagePart{}, unsupported(c)
+	return openai.ChatMessagePart{}, replay.Unsupported(c)
 }
 
-func unsupported(c state.Content) error {
-	return fmt.Errorf("%w: %s content of modality %s cannot be sent to this model", llm.ErrUnsupportedPart, c.Type, c.Modality)
-}
-
-// imageURL takes the reference from extras.image_url (an object or a string) or else
-// from the part itself.
 func imageURL(c state.Content) (*openai.ChatMessageImageURL, error) {
-	image := &openai.ChatMessageImageURL{URL: c.Raw}
-	given, _ := c.Extras.Get("image_url")
-	if url, isText := given.Text(); isText {
-		image.URL = url
-	}
-	if object, err := given.Object(); err == nil {
-		if url, isText := member(object, "url"); isText {
-			image.URL = url
-		}
-		if detail, isText := member(object, "detail"); isText {
-			image.Detail = openai.ImageURLDetail(detail)
-		}
-	}
-	if detail, isText := member(c.Extras, "detail"); isText {
-		image.Detail = openai.ImageURLDetail(detail)
-	}
-	if image.URL == "" {
+	url, detail := replay.Image(c)
+	if url == "" {
 		return nil, fmt.Errorf("%w: the image has no URL", llm.ErrUnsupportedPart)
 	}
-	return image, nil
-}
-
-func member(o state.Object, name string) (string, bool) {
-	v, _ := o.Get(name)
-	return v.Text()
+	return &openai.ChatMessageImageURL{URL: url, Detail: openai.ImageURLDetail(detail)}, nil
 }

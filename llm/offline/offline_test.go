@@ -80,7 +80,7 @@ func really(t *testing.T) func(string) string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return "state: exited\nexit_code: 0\n\n## Output\nstdout (5 bytes):\n```\n" + string(out) + "```\n\nstderr: (empty)\n"
+		return "[[state]]: exited\n[[exit_code]]: 0\n\nstdout (5 bytes):\n" + string(out) + "\nstderr: (empty)\n"
 	}
 }
 
@@ -109,6 +109,8 @@ func TestAutoSaysWhatWentWrong(t *testing.T) {
 	for result, want := range map[string]string{
 		"Failed the security check: operator decision (tool run_command; call call_1)":      "was not carried out",
 		"exit_code: 3\n\n## Output\nstdout (2 bytes):\n````\na```\n````\n\nstderr: (empty)": "exit code 3 and printed:\n\n> a```",
+		"[[exit_code]]: 2\n[[pid]]: 7\n\nstdout (11 bytes):\na\n\nb\n\nstderr: (empty)\n":   "exit code 2 and printed:\n\n> a\n> \n> b",
+		"[[exit_code]]: 0\n\nstdout: (empty)\n\nstderr (1 bytes):\nx":                       "> (nothing)",
 		"plain words":                        "The tool said:\n\n> plain words",
 		"stdout (0 bytes):\n```\n```\nother": "> (nothing)",
 	} {

@@ -9,6 +9,7 @@ import (
 
 	"simplex/llm"
 	"simplex/llm/chat"
+	"simplex/state"
 )
 
 // Provider is the plugin offline: package chat in front of a Server of its own, which
@@ -38,7 +39,9 @@ func New(cfg llm.Config) (*Provider, error) {
 		p.cfg.Scenario = name
 	}
 	cfg.Endpoint.BaseURL = "http://127.0.0.1"
-	inner, err := chat.New(chat.Config{Config: cfg, Dialect: chat.Generic(), Dial: p.dial})
+	dialect := chat.Generic()
+	dialect.ReplaysReasoning = func(state.Object) bool { return p.cfg.Scenario == "wants-reasoning" }
+	inner, err := chat.New(chat.Config{Config: cfg, Dialect: dialect, Dial: p.dial})
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package offline
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -23,11 +24,12 @@ type Config struct {
 	Scenario string        // "": auto
 	Script   []Reply       // answers in order instead of a scenario; then HTTP 500
 	Command  string        // of the scenario auto; "": DefaultCommand
-	Slow     time.Duration // of the scenario slow; 0: DefaultSlow
+	Slow     time.Duration // of the scenarios slow, keep-alive (a tenth) and drip; 0: DefaultSlow
 	Listen   string        // "": 127.0.0.1:0
 }
 
-// Server answers POST on any path with a Chat Completions event stream.
+// Server answers POST with an event stream: of Responses on paths that end in
+// /responses, of Chat Completions on any other.
 type Server struct {
 	cfg      Config
 	listener net.Listener
@@ -98,14 +100,15 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return // the client has gone, or sends too much
 	}
-	n := s.keep(body)
-	req, err := readRequest(body)
+	n, tries := s.keep(body)
+	req, err := readRequest(r.URL.Path, body)
 	if err != nil {
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(http.StatusBadRequest)
 		_, _ = io.WriteString(w, `{"error":{"message":"the body is no valid request","type":"invalid_request_error"}}`)
 		return
 	}
+	req.tries = tries
 	s.send(r.Context(), w, outgoing{s.reply(n, req), req, n})
 }
 
@@ -120,21 +123,27 @@ func (s *Server) enter() bool {
 	return true
 }
 
-// keep remembers a body and gives the number of the request, from 0.
-func (s *Server) keep(body []byte) int {
+// keep remembers a body and gives the number of the request, from 0, and how often the
+// same body is among the kept ones.
+func (s *Server) keep(body []byte) (n, tries int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	for _, earlier := range s.requests {
+		if bytes.Equal(earlier, body) {
+			tries++
+		}
+	}
 	if len(s.requests) == keptRequests {
 		s.requests = slices.Delete(s.requests, 0, 1)
 	}
 	s.requests = append(s.requests, body)
 	s.count++
-	return s.count - 1
+	return s.count - 1, tries
 }
 
 func (s *Server) reply(n int, r *request) Reply {
 	if s.cfg.Script == nil {
-		return s.play(s.pick(r), r)
+		return s.play(r)
 	}
 	if n < len(s.cfg.Script) {
 		return s.cfg.Script[n]

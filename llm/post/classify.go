@@ -65,6 +65,7 @@ func (a *attempt) rejected(resp *http.Response) error {
 	if resp.StatusCode == http.StatusTooManyRequests || resp.StatusCode == http.StatusServiceUnavailable {
 		e.RetryAfter = retryAfter(resp.Header.Get("Retry-After"), a.c.clock.Now())
 	}
+	settle(e)
 	return e
 }
 
@@ -85,7 +86,14 @@ func (s *Stream) ProviderError(raw []byte) error {
 	}
 	e.Status = statusIn(e.Object.Value.String())
 	e.Transient = llm.TransientStatus(e.Status)
+	settle(e)
 	return e
+}
+
+// settle keeps a conversation that is too long from being sent again as it is, also
+// where the server calls that a failure of its own.
+func settle(e *llm.Error) {
+	e.Transient = e.Transient && !e.ContextExceeded()
 }
 
 // readError reads the common form {"error":{"message","code",…}}.

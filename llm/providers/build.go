@@ -9,6 +9,8 @@ import (
 	"simplex/llm/chat"
 	"simplex/llm/deepseek"
 	"simplex/llm/offline"
+	"simplex/llm/qwen"
+	"simplex/llm/responses"
 )
 
 // plugin is one entry of the list.
@@ -26,8 +28,14 @@ func compiled() []plugin {
 		{"offline", func(c llm.Config) (llm.Provider, error) {
 			return built(offline.New(c))
 		}},
+		{"openai", func(c llm.Config) (llm.Provider, error) {
+			return built(responses.New(responses.Config{Config: c, Dialect: responses.OpenAI()}))
+		}},
 		{"openai-chat", func(c llm.Config) (llm.Provider, error) {
 			return built(chat.New(chat.Config{Config: c, Dialect: chat.Generic()}))
+		}},
+		{"qwen", func(c llm.Config) (llm.Provider, error) {
+			return built(chat.New(chat.Config{Config: c, Dialect: qwen.Dialect()}))
 		}},
 	}
 }
