@@ -3,6 +3,7 @@ package core
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"simplex/core/compact"
 	"simplex/llm"
@@ -21,7 +22,7 @@ type request struct {
 	auto    *compact.Auto
 	durable bool // whether what was last told to be over is on disk
 
-	overflowed bool // the model refused the context as too long once already
+	refused error // that the model refused the context as too long; once is tried to help
 }
 
 func (a *Application) newRequest(req *wire.Input, runID string, scope *confirmScope) *request {
@@ -43,15 +44,25 @@ func (r *request) perform(ctx context.Context, req *wire.Input) compact.Settleme
 	case req.Operation == wire.OpCompact:
 		return r.compactByHand(ctx)
 	case req.Operation == wire.OpMessage:
-		return r.auto.Drive(ctx, r, &state.Message{Type: state.UserInput, Role: "user", Content: req.Content})
+		return r.drive(ctx, &state.Message{Type: state.UserInput, Role: "user", Content: req.Content})
 	case len(r.app.session.st.Turns) > 0:
-		return r.auto.Drive(ctx, r, nil)
+		return r.drive(ctx, nil)
 	}
 	input, err := r.Continuation()
 	if err != nil {
 		return compact.Settlement{Status: state.StatusFailed, Err: err, Stage: loop.StageOther, Operation: compact.OperationTask}
 	}
-	return r.auto.Drive(ctx, r, input)
+	return r.drive(ctx, input)
+}
+
+// drive runs the segments. Where a compaction could not help against a context that is
+// too long, the model's refusal is the cause to name.
+func (r *request) drive(ctx context.Context, input *state.Message) compact.Settlement {
+	end := r.auto.Drive(ctx, r, input)
+	if r.refused != nil && end.Err != nil && end.Operation == compact.OperationAutoCompact {
+		end.Err = fmt.Errorf("%w; the compaction against it: %w", r.refused, end.Err)
+	}
+	return end
 }
 
 // Segment implements compact.Host.
@@ -78,10 +89,10 @@ func (r *request) Segment(ctx context.Context, input *state.Message) loop.Outcom
 // the same request would be refused again.
 func (r *request) relieved(out loop.Outcome) loop.Outcome {
 	refused, ok := errors.AsType[*llm.Error](out.Err)
-	if !ok || !refused.ContextExceeded() || r.app.worker.AutoCompactThreshold == 0 || r.overflowed {
+	if !ok || !refused.ContextExceeded() || r.app.worker.AutoCompactThreshold == 0 || r.refused != nil {
 		return out
 	}
-	r.overflowed = true
+	r.refused = out.Err
 	out.Status, out.Reason = state.StatusAutoCompactRequired, loop.ReasonTokenThreshold
 	out.Err, out.Stage = nil, ""
 	return out
