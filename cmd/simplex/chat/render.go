@@ -43,6 +43,23 @@ type terminal struct {
 	out, err    io.Writer
 	interactive bool
 	streamed    string // shown of the response under way, as it came
+	spent       tokens // in the run under way
+	session     tokens // since this chat began
+}
+
+// tokens is what models took and gave.
+type tokens struct {
+	Prompt    uint64 `json:"prompt"`
+	Generated uint64 `json:"generated"`
+	CacheHit  uint64 `json:"cache_hit"`
+}
+
+func (t tokens) plus(u tokens) tokens {
+	return tokens{t.Prompt + u.Prompt, t.Generated + u.Generated, t.CacheHit + u.CacheHit}
+}
+
+func (t tokens) String() string {
+	return fmt.Sprintf("%d in (%d cached), %d out", t.Prompt, t.CacheHit, t.Generated)
 }
 
 func (t *terminal) printf(format string, args ...any) { fmt.Fprintf(t.err, format+"\n", args...) }
@@ -106,6 +123,7 @@ type message struct {
 	Invokes []struct {
 		Name string `json:"name"`
 	} `json:"invokes"`
+	Cost tokens `json:"cost"`
 }
 
 type part struct {
@@ -129,6 +147,7 @@ func (p part) text() string {
 func (t *terminal) response(data jsontext.Value) {
 	var m message
 	_ = decode(data, &m)
+	t.spent = t.spent.plus(m.Cost)
 	var text strings.Builder
 	for _, p := range m.Content {
 		if p.Type == state.TypeText {
@@ -180,6 +199,7 @@ func (t *terminal) finished(data jsontext.Value) {
 		Error  string         `json:"error"`
 	}
 	_ = decode(data, &end)
+	t.costs()
 	switch {
 	case end.Status == wire.RunCompleted:
 	case end.Error == "":
@@ -187,6 +207,20 @@ func (t *terminal) finished(data jsontext.Value) {
 	default:
 		t.printf("!! run %s: %s", end.Status, clean(end.Error))
 	}
+}
+
+// costs tells what the run took; a provider that reports no usage costs nothing here.
+func (t *terminal) costs() {
+	if t.spent == (tokens{}) {
+		return
+	}
+	t.session = t.session.plus(t.spent)
+	line := "tokens: " + t.spent.String()
+	if t.session != t.spent {
+		line += "; in this chat: " + t.session.String()
+	}
+	t.note(line)
+	t.spent = tokens{}
 }
 
 // clean keeps text from steering the terminal or the eye: control characters other than
