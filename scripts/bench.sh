@@ -21,10 +21,23 @@ cp -r "$perf" "$work/perf" && chmod -R u+w "$work/perf"
 	gcc -O2 -static -o bin/runit c/runit.c
 	go build -tags sqlite -o bin/floor ./cmd/floor
 	go build -o bin/agentbench ./cmd/agentbench
-	sed "s|\"SIMPLEX\"|\"$binary\"|" peers.json > peers-here.json
-	bin/agentbench -spec peers-here.json -peers floor-file,floor-sqlite,simplex -turns "$turns" -reps "$reps" -out "$out"
+	python3 - "$binary" <<'PY'
+import json, sys
+peers = json.load(open("peers.json"))
+for peer in list(peers):
+    if peer["name"] != "simplex":
+        continue
+    peer["argv"][0] = sys.argv[1]
+    lite = json.loads(json.dumps(peer).replace("persistence: {", "persistence: {format: sqlite, "))
+    lite["name"] = "simplex-sqlite"
+    peers.append(lite)
+json.dump(peers, open("peers-here.json", "w"))
+PY
+	bin/agentbench -spec peers-here.json -peers floor-file,floor-sqlite,simplex,simplex-sqlite -turns "$turns" -reps "$reps" -out "$out"
 	echo
 	python3 ratios.py "$out" floor-file
+	echo
+	python3 ratios.py "$out" floor-sqlite
 )
 echo
 echo "fsyncs of one run of 10 tool turns (strace; a save is one fsync of the file and one of its directory):"
