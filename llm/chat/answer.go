@@ -124,8 +124,8 @@ func (a *answer) add(c *chunk) error {
 	if !c.choice {
 		return nil
 	}
-	a.any = true
 	d := &c.delta
+	a.any = a.any || d.Content != "" || d.ReasoningContent != "" || d.Refusal != "" || len(c.calls) > 0
 	a.text = append(a.text, d.Content...)
 	a.reasoning = append(a.reasoning, d.ReasoningContent...)
 	a.refusal = append(a.refusal, d.Refusal...)

@@ -127,7 +127,7 @@ func cost(raw jsontext.Value, cacheHits string) *state.TokenCost {
 	if len(raw) == 0 || json.Unmarshal(raw, &usage) != nil {
 		return nil
 	}
-	if usage.PromptTokens < 0 || usage.CompletionTokens < 0 || usage.PromptTokens+usage.CompletionTokens == 0 {
+	if !llm.SaneUsage(int64(usage.PromptTokens), int64(usage.CompletionTokens)) {
 		return nil
 	}
 	hits := 0

@@ -126,7 +126,8 @@ func (b *Builder) buildRecords(turns []*state.Turn) error {
 	}
 	for t, turn := range turns[same:] {
 		var err error
-		if part, err = b.buildTurn(part, turn); err != nil {
+		past := same+t+1 < len(turns)
+		if part, err = b.buildTurn(part, turn, past); err != nil {
 			return fmt.Errorf("turn %d: %w", same+t, err)
 		}
 		b.turns, b.ends = append(b.turns, turn), append(b.ends, part)
@@ -137,13 +138,17 @@ func (b *Builder) buildRecords(turns []*state.Turn) error {
 	return nil
 }
 
-// buildTurn writes a turn's records from part i on and gives the part behind them.
-func (b *Builder) buildTurn(i int, turn *state.Turn) (int, error) {
+// buildTurn writes a turn's records from part i on and gives the part behind them. past
+// tells that other turns follow.
+func (b *Builder) buildTurn(i int, turn *state.Turn, past bool) (int, error) {
 	if turn == nil || turn.UserInput == nil {
 		return i, errNoInput
 	}
 	if !b.keeps(i, turn.UserInput) {
 		out, err := b.form.User(b.cut(i), turn.UserInput)
+		if errors.Is(err, llm.ErrUnsupportedPart) && (past || len(turn.Steps) > 0) {
+			out, err = b.form.User(b.cut(i), readable(b.form, turn.UserInput))
+		}
 		if err != nil {
 			return i, fmt.Errorf("user input: %w", err)
 		}

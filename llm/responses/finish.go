@@ -179,7 +179,7 @@ func cost(usage state.Value) *state.TokenCost {
 			Cached int64 `json:"cached_tokens"`
 		} `json:"input_tokens_details"`
 	}
-	if usage.IsNull() || usage.Decode(&said) != nil || said.Input < 0 || said.Output < 0 || said.Input+said.Output == 0 {
+	if usage.IsNull() || usage.Decode(&said) != nil || !llm.SaneUsage(said.Input, said.Output) {
 		return nil
 	}
 	var hits int64
