@@ -38,6 +38,8 @@ func (r *remembered) add(id string) {
 	r.next = (r.next + 1) % len(r.ring)
 }
 
+func (r *remembered) empty() bool { return len(r.ids) == 0 }
+
 // serve takes inputs one at a time until ctx ends or the worker cannot go on. It is the
 // executor: the only goroutine that touches the state.
 func (a *Application) serve(ctx context.Context) error {
@@ -57,6 +59,9 @@ func (a *Application) serve(ctx context.Context) error {
 func (a *Application) handle(ctx context.Context, frame wire.Frame) error {
 	req, rejected := wire.DecodeInput(frame.Data)
 	if rejected != nil {
+		if rejected.RequestID.IsNull() { // the data as a whole could not be read
+			rejected = wire.NewInputRejected(frame.RequestID, frame.Operation, string(rejected.Message), rejected.Code)
+		}
 		return a.reject(rejected)
 	}
 	if err := a.precondition(req); err != nil {

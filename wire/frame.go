@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"unicode/utf8"
 )
 
 // FrameKind is the envelope type of a Hub frame.
@@ -66,9 +67,14 @@ func DecodeFrame(raw []byte) (Frame, error) {
 // Decode reads raw as `{"type":"payload"|"signal","data":{…}}`; further members are
 // checked as JSON and ignored. Every error is a *FrameError.
 func (d *FrameDecoder) Decode(raw []byte) (Frame, error) {
+	if !utf8.Valid(raw) {
+		return Frame{}, &FrameError{Problem: "invalid UTF-8"}
+	}
 	d.raw = raw
 	d.buf = *bytes.NewBuffer(raw)
-	d.dec.Reset(&d.buf)
+	// Half of an escaped surrogate pair, as a browser writes of a cut character, is well
+	// formed here; whoever reads the member refuses it with an answer.
+	d.dec.Reset(&d.buf, jsontext.AllowInvalidUTF8(true))
 	f := Frame{Size: len(raw)}
 	if kind := d.dec.PeekKind(); kind != '{' && kind != jsontext.KindInvalid {
 		return Frame{}, &FrameError{Problem: "not an object"}
