@@ -57,8 +57,10 @@ type Application struct {
 	runs      runs
 	seen      *remembered
 	retention int
-	streams   atomic.Bool // whether the Hub asked for model_delta
-	auto      atomic.Pointer[compact.Auto]
+	// neverRestore: the stored session, if any, was passed over (restore: never).
+	neverRestore bool
+	streams      atomic.Bool // whether the Hub asked for model_delta
+	auto         atomic.Pointer[compact.Auto]
 
 	modeMu sync.Mutex
 	mode   wire.Mode
@@ -123,12 +125,16 @@ func (a *Application) halt() {
 
 // lastSave saves at exit, unless storage failed before.
 func (a *Application) lastSave() error {
-	if a.session.broken.Load() {
+	if a.session.broken.Load() || a.unused() {
 		return nil
 	}
 	_, err := a.session.save(a.session.st, persistence.Shutdown)
 	return err
 }
+
+// unused tells that nothing was admitted and what is stored was not restored: then there
+// is nothing worth replacing it.
+func (a *Application) unused() bool { return a.neverRestore && a.seen.empty() }
 
 // finish saves, ends the children and lets queued events leave.
 func (a *Application) finish() error {
@@ -150,7 +156,9 @@ func (a *Application) deliver() {
 	}
 	count, _ := a.outbox.load()
 	waiting, _ := a.client.Load()
-	a.logger.Warn("events were not delivered before the end", "left", count+waiting)
+	if count+waiting > 0 {
+		a.logger.Warn("events were not delivered before the end", "left", count+waiting)
+	}
 }
 
 // drained waits until every event admitted so far was written or lost.

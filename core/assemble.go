@@ -40,7 +40,8 @@ func New(cfg Config) (*Application, error) {
 	}
 	a := &Application{
 		workerID: cfg.NewID(), worker: cfg.Worker.Worker, clock: cfg.Clock, newID: cfg.NewID, logger: cfg.Logger,
-		prompts: cfg.Worker.Prompts, seen: newRemembered(), retention: cfg.Worker.Persistence.MaxArchives, mode: wire.ModeAsk,
+		prompts: cfg.Worker.Prompts, seen: newRemembered(), retention: cfg.Worker.Persistence.MaxArchives,
+		neverRestore: persistence.Restore(cfg.Worker.Persistence.Restore) == persistence.RestoreNever, mode: wire.ModeAsk,
 	}
 	a.pager = display.NewPager(a.workerID)
 	a.toolCtx, a.endTools = context.WithCancel(context.Background())
@@ -52,6 +53,14 @@ func New(cfg Config) (*Application, error) {
 }
 
 func (a *Application) build(cfg Config) error {
+	if err := a.buildParts(cfg); err != nil {
+		return fmt.Errorf("%s: %w", cfg.Worker.File, err)
+	}
+	return a.buildSession(cfg)
+}
+
+// buildParts makes everything that the configuration describes; its errors name the file.
+func (a *Application) buildParts(cfg Config) error {
 	if err := a.buildTransport(cfg); err != nil {
 		return err
 	}
@@ -69,10 +78,7 @@ func (a *Application) build(cfg Config) error {
 	if err := a.buildHooks(cfg, window); err != nil {
 		return err
 	}
-	if err := a.buildCompactor(cfg.Worker.Persistence, window); err != nil {
-		return err
-	}
-	return a.buildSession(cfg)
+	return a.buildCompactor(cfg.Worker.Persistence, window)
 }
 
 // buildHooks puts the handlers in the contract's order: the intrinsic one, the plugins,
@@ -192,7 +198,7 @@ func (a *Application) rebuildPrompt(cfg *load.Config, restored bool) error {
 	signature := load.Signature(simplex.Version(), a.provider.Name())
 	prompt, err := load.RebuildPrompt(source, skills, cfg.Worker.Environment, signature, restored)
 	if err != nil {
-		return err
+		return fmt.Errorf("session %s: %w", a.session.id, err)
 	}
 	a.session.st.SystemPrompt = prompt
 	return nil

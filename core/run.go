@@ -6,7 +6,6 @@ import (
 	"sync"
 
 	"simplex/core/compact"
-	"simplex/persistence"
 	"simplex/state"
 	"simplex/wire"
 )
@@ -92,7 +91,7 @@ func (a *Application) perform(req *wire.Input, mode wire.Mode, runID string) err
 		return err
 	}
 	if a.session.broken.Load() {
-		return persistence.ErrStorageFailed
+		return a.session.failure
 	}
 	return nil
 }

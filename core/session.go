@@ -34,6 +34,7 @@ type session struct {
 	revision uint64
 	snap     atomic.Pointer[snapshot]
 	broken   atomic.Bool
+	failure  error // what broke it; set once, before broken
 }
 
 // expose shows a snapshot of the state to readers.
@@ -85,6 +86,7 @@ func (s *session) exportAt(st *state.State, b persistence.Boundary) {
 func (s *session) saves(b persistence.Boundary) bool { return s.store != nil && s.policy.Saves(b) }
 
 func (s *session) latch(b persistence.Boundary, err error) error {
+	s.failure = err
 	s.broken.Store(true)
 	s.logger.Error("state could not be saved; the worker stops", "boundary", b, "error", err)
 	s.failed(err)

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"errors"
 	"fmt"
 
 	"simplex/intercom"
@@ -13,11 +14,11 @@ import (
 func (a *Application) buildTransport(cfg Config) error {
 	c := cfg.Worker.Client
 	if c == nil {
-		return fmt.Errorf("%s: /client/endpoint: missing", cfg.Worker.File)
+		return errors.New("/client/endpoint: missing")
 	}
 	url, err := wire.ParseURL(c.Endpoint.String())
 	if err != nil {
-		return fmt.Errorf("%s: /client/endpoint: %w", cfg.Worker.File, err)
+		return fmt.Errorf("/client/endpoint: %w", err)
 	}
 	a.router = intercom.NewRouter(intercom.RouterConfig{
 		Payloads: c.PayloadCapacity, Signals: c.SignalCapacity, Queries: c.QueryCapacity, Inspect: a.receive,

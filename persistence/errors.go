@@ -56,7 +56,7 @@ type ForeignSessionError struct {
 }
 
 func (e *ForeignSessionError) Error() string {
-	return fmt.Sprintf("%s belongs to session %q, the state to session %q", e.Path, e.Want, e.Got)
+	return fmt.Sprintf("%s is for session %q, and the state there is of session %q", e.Path, e.Want, e.Got)
 }
 
 // OtherFormatError: nothing is saved in the store's own format, but a session of the

@@ -25,10 +25,7 @@ func (s *Store) Load(ctx context.Context) (*state.State, error) {
 		return nil, fmt.Errorf("load session %s: %w", s.cfg.Root, err)
 	}
 	if s.cfg.Restore == persistence.RestoreNever {
-		if s.root.State.Exists(StateFile) {
-			s.log.Warn("session is not restored; the first save replaces it", "path", s.Path())
-		}
-		return nil, nil
+		return nil, s.passOver()
 	}
 	raw, err := s.root.State.ReadFile(StateFile)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -45,6 +42,26 @@ func (s *Store) Load(ctx context.Context) (*state.State, error) {
 		return nil, err
 	}
 	return st, nil
+}
+
+// passOver leaves the session that is there unread (restore: never). One of another id
+// is not this worker's to replace; what cannot be read may be.
+func (s *Store) passOver() error {
+	if !s.root.State.Exists(StateFile) {
+		return nil
+	}
+	raw, err := s.root.State.ReadFile(StateFile)
+	if err == nil {
+		var st *state.State
+		if st, err = state.Decode(raw); err == nil {
+			err = s.own(st)
+			if err != nil {
+				return err
+			}
+		}
+	}
+	s.log.Warn("session is not restored; the first save replaces it", "path", s.Path(), "readable", err == nil)
+	return nil
 }
 
 // elsewhere refuses to begin anew beside a session that the other format keeps.

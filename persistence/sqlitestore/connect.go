@@ -6,7 +6,6 @@ import (
 	"syscall"
 	"time"
 
-	"simplex/persistence"
 )
 
 // logPages is the length of the log, in pages, at which SQLite itself checkpoints. Saves
@@ -116,11 +115,12 @@ func (s *Store) recoverable() (file, now standing, err error) {
 	return file, now, nil
 }
 
-// ownLog refuses another session before its log is moved into its file.
+// ownLog refuses another session, before its log is moved into its file and before it is
+// replaced.
 func (s *Store) ownLog(c *conn) error {
 	k := c.rows("SELECT session_id FROM session", 1)
 	defer k.close()
-	if id := k.text(0); k.err == nil && s.session != "" && id != s.session && s.cfg.Restore != persistence.RestoreNever {
+	if id := k.text(0); k.err == nil && s.session != "" && id != s.session {
 		return s.own(id)
 	}
 	return k.err

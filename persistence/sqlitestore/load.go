@@ -30,6 +30,9 @@ func (s *Store) Load(ctx context.Context) (*state.State, error) {
 		return nil, s.elsewhere(never)
 	}
 	if never {
+		if err := s.ownLog(s.c); err != nil {
+			return nil, err
+		}
 		s.log.Warn("session is not restored; the first save replaces it", "path", s.path)
 		return nil, nil
 	}

@@ -234,10 +234,29 @@ func restoreNever(t *testing.T, open Open) {
 	if st, err := store.Load(t.Context()); st != nil || err != nil {
 		t.Fatalf("restored: %v, %v", st, err)
 	}
+	_ = store.Close()
+
+	foreign := never
+	foreign.SessionID = "another"
+	store = mustOpen(t, open, foreign)
+	if _, err := store.Load(t.Context()); !isForeign(err) {
+		t.Fatalf("another session is passed over: %v", err)
+	}
+	_ = store.Close()
+
+	store = mustOpen(t, open, never)
+	if _, err := store.Load(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	fresh := Session(1)
 	mustSave(t, store, fresh, persistence.BeforeTools)
 	_ = store.Close()
 	mustHold(t, open, root, fresh)
+}
+
+func isForeign(err error) bool {
+	_, ok := errors.AsType[*persistence.ForeignSessionError](err)
+	return ok
 }
 
 func failedSaveIsFinal(t *testing.T, open Open) {
