@@ -13,6 +13,7 @@ import (
 	"golang.org/x/term"
 
 	"simplex/cmd/simplex/chat"
+	"simplex/llm/offline"
 	"simplex/load"
 	"simplex/wire"
 )
@@ -72,7 +73,10 @@ func runChat(c *cli.Context) error {
 		return usagef("--prompt: the text is empty")
 	}
 	if !c.IsSet("log-level") {
-		_ = c.Set("log-level", "error")
+		_ = c.Set("log-level", "warn")
+	}
+	if err := offline.CheckScenario(c.Generic("offline").(*optionalText).text); err != nil {
+		return usagef("--offline: %v", err)
 	}
 	logger, err := newLogger(c, c.App.ErrWriter)
 	if err != nil {

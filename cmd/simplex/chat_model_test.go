@@ -129,3 +129,45 @@ func TestEndpointWithoutKey(t *testing.T) {
 		t.Error("a session was made")
 	}
 }
+
+// An answer of many characters and several bytes each is shown shortened in its event;
+// standard output still is the whole of it.
+func TestLongAnswersArriveWhole(t *testing.T) {
+	t.Parallel()
+	answer := strings.Repeat("é漢🙂 ", 100_000)
+	m := newModel(t, []offline.Reply{{Text: answer}})
+	dir := t.TempDir()
+	p := launchWith(t, dir, withKey, "chat", "--config", endpointConfig(t, dir, m.URL), "--prompt", "go")
+	p.exits(0)
+	if got := p.stdout.String(); got != answer+"\n" {
+		t.Errorf("%d bytes arrived, want %d", len(got), len(answer)+1)
+	}
+}
+
+// Standard input that ends at a question denies the call; the run is seen to its end, and
+// so is the program.
+func TestInputThatEndsAtAQuestion(t *testing.T) {
+	t.Parallel()
+	p := launchWith(t, t.TempDir(), func(c *exec.Cmd) { c.Stdin = strings.NewReader("hello\n") }, "chat", "--offline")
+	p.exits(0)
+	if !strings.Contains(p.stderr.String(), "-- denied") {
+		t.Error("the call was not denied")
+	}
+}
+
+func TestUnwritableOutputIsAFailure(t *testing.T) {
+	t.Parallel()
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = full.Close() }()
+	for _, args := range [][]string{{"chat", "--offline=text", "--prompt", "x"}, {"chat", "--offline=text", "--prompt", "x", "--json"}, {"--version"}} {
+		cmd := exec.Command("simplex", args...)
+		cmd.Dir = t.TempDir()
+		cmd.Stdout = full
+		if err := cmd.Run(); cmd.ProcessState.ExitCode() != 1 {
+			t.Errorf("%v: %v, want exit code 1", args, err)
+		}
+	}
+}

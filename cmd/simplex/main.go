@@ -41,7 +41,11 @@ func main() {
 // execute runs one command line and gives its exit code.
 func execute(args []string, stdout, stderr io.Writer) int {
 	cli.VersionPrinter = func(c *cli.Context) { fmt.Fprintln(c.App.Writer, c.App.Version) }
-	err := command(stdout, stderr).Run(args)
+	out := &outlet{w: stdout}
+	err := command(out, stderr).Run(args)
+	if err == nil {
+		err = out.err
+	}
 	var done exitError
 	var usage usageError
 	switch {
@@ -56,6 +60,21 @@ func execute(args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintf(stderr, "simplex: %v\n", err)
 		return exitFailure
 	}
+}
+
+// outlet is standard output with a memory: what could not be written is a failure of the
+// command, also where the writer did not look.
+type outlet struct {
+	w   io.Writer
+	err error
+}
+
+func (o *outlet) Write(p []byte) (int, error) {
+	n, err := o.w.Write(p)
+	if err != nil && o.err == nil {
+		o.err = fmt.Errorf("standard output: %w", err)
+	}
+	return n, err
 }
 
 func command(stdout, stderr io.Writer) *cli.App {

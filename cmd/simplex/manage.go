@@ -1,10 +1,18 @@
 package main
 
 import (
-	"github.com/urfave/cli/v2"
+	"bufio"
+	"log/slog"
 
+	"github.com/urfave/cli/v2"
+	"golang.org/x/sys/unix"
+
+	"simplex/manager"
 	"simplex/manager/protocol"
 )
+
+// manageBuffer is written to standard output at once.
+const manageBuffer = 64 << 10
 
 func manageCommand() *cli.Command {
 	return &cli.Command{
@@ -15,23 +23,37 @@ func manageCommand() *cli.Command {
 		},
 		Action: manage,
 		// Usage errors are answered in the envelope, too: the caller reads standard output.
-		OnUsageError: func(c *cli.Context, err error, _ bool) error {
-			return respondError(c, "", protocol.NewError(protocol.InvalidRequest, "command line: "+err.Error()))
-		},
+		// The library's text may quote an argument, so it is left out.
+		OnUsageError: func(c *cli.Context, _ error, _ bool) error { return respondError(c, "", badCommandLine()) },
 	}
+}
+
+func badCommandLine() *protocol.Error {
+	return protocol.NewError(protocol.InvalidRequest, "command line: want exactly one --request BASE64 and nothing else")
 }
 
 func manage(c *cli.Context) error {
 	requests := c.StringSlice("request")
 	if len(requests) != 1 || c.Args().Present() {
-		return respondError(c, "", protocol.NewError(protocol.InvalidRequest, "command line: want exactly one --request and nothing else"))
+		return respondError(c, "", badCommandLine())
 	}
-	req, err := protocol.Decode(requests[0])
-	if err != nil {
-		return respondError(c, req.RequestID, err)
+	req, failure := protocol.Decode(requests[0])
+	if failure != nil {
+		return respondError(c, req.RequestID, failure)
 	}
-	return respondError(c, req.RequestID, protocol.NewError(protocol.UnsupportedOperation,
-		"operation: this version manages no allocations yet"))
+	// Modes are set explicitly; this is for the instant between a creation and that.
+	unix.Umask(0o077)
+	logger := slog.New(slog.NewTextHandler(c.App.ErrWriter, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	result, failure := manager.New(manager.Config{Logger: logger}).Handle(c.Context, req)
+	if failure != nil {
+		return respondError(c, req.RequestID, failure)
+	}
+	defer result.Close()
+	out := bufio.NewWriterSize(c.App.Writer, manageBuffer)
+	if err := protocol.WriteResult(out, req.RequestID, result.Write); err != nil {
+		return err
+	}
+	return out.Flush()
 }
 
 // respondError writes the failure as the one response; the exit code is 1.

@@ -53,6 +53,15 @@ func Stream() []byte {
 	return raw
 }
 
+// Answer is the frame that asks for one page of an answer; source is what an event or a
+// history page named, verbatim.
+func Answer(requestID string, source jsontext.Value, part, offset uint64) []byte {
+	raw, _ := envelope(wire.FramePayload, map[string]any{
+		"operation": wire.OpAnswer, "request_id": requestID, "source": source, "part": part, "offset": offset,
+	})
+	return raw
+}
+
 // Cancel is the frame that cancels the run of that id.
 func Cancel(runID string) []byte {
 	raw, _ := envelope(wire.FrameSignal, map[string]string{"operation": string(wire.OpCancel), "run_id": runID})

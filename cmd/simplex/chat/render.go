@@ -16,6 +16,7 @@ type renderer interface {
 	event(e *wire.Received)
 	question(req *wire.ConfirmRequest)
 	decision(approved bool)
+	answer(text string) // a whole one, in the place of one that was cut
 	note(text string)
 	prompt()
 }
@@ -127,31 +128,30 @@ type message struct {
 }
 
 type part struct {
-	Type state.ContentType `json:"type"`
-	Raw  jsontext.Value    `json:"raw"`
+	Type      state.ContentType `json:"type"`
+	Raw       string            `json:"raw"`
+	Truncated bool              `json:"truncated"`
+	Bytes     int               `json:"bytes"` // of the original, where it is cut
 }
 
-func (p part) text() string {
-	var s string
-	if json.Unmarshal(p.Raw, &s) == nil {
-		return s
+// cut says what a shortened part lacks, "" for a whole one.
+func (p part) cut() string {
+	if !p.Truncated {
+		return ""
 	}
-	var cut struct {
-		Preview string `json:"preview"`
-		Bytes   int    `json:"bytes"`
-	}
-	_ = decode(p.Raw, &cut)
-	return fmt.Sprintf("%s\n[%d bytes in all; shortened for display]", cut.Preview, cut.Bytes)
+	return fmt.Sprintf("[%d of %d bytes shown]", len(p.Raw), p.Bytes)
 }
 
 func (t *terminal) response(data jsontext.Value) {
 	var m message
 	_ = decode(data, &m)
+	var whole cutAnswer
+	_ = decode(data, &whole)
 	t.spent = t.spent.plus(m.Cost)
 	var text strings.Builder
 	for _, p := range m.Content {
 		if p.Type == state.TypeText {
-			text.WriteString(p.text())
+			text.WriteString(p.Raw)
 		}
 	}
 	shown := t.streamed
@@ -160,34 +160,48 @@ func (t *terminal) response(data jsontext.Value) {
 		fmt.Fprintln(t.out)
 	}
 	switch {
-	case text.Len() == 0 || text.String() == shown:
+	case text.Len() == 0 || text.String() == shown || whole.incomplete():
 	case len(m.Invokes) > 0:
 		t.printf("%s", clean(text.String()))
 	default:
-		fmt.Fprintln(t.out, clean(text.String()))
+		t.answer(text.String())
 	}
 }
+
+func (t *terminal) answer(text string) { fmt.Fprintln(t.out, clean(text)) }
 
 func (t *terminal) calls(data jsontext.Value) {
 	var calls []struct {
 		Name      string         `json:"name"`
 		Arguments jsontext.Value `json:"arguments"`
+		Omitted   int            `json:"omitted_items"`
 	}
 	_ = decode(data, &calls)
 	for _, c := range calls {
+		if c.Omitted > 0 {
+			t.printf("=> [%d more calls are not shown]", c.Omitted)
+			continue
+		}
 		t.printf("=> %s %s", clean(c.Name), clean(string(c.Arguments)))
 	}
 }
 
 func (t *terminal) results(data jsontext.Value) {
 	var results []struct {
-		Output part `json:"output"`
+		Output  part `json:"output"`
+		Omitted int  `json:"omitted_items"`
 	}
 	_ = decode(data, &results)
 	var text strings.Builder
 	for _, r := range results {
-		for line := range strings.Lines(r.Output.text()) {
+		for line := range strings.Lines(r.Output.Raw) {
 			text.WriteString("   " + clean(strings.TrimRight(line, "\r\n")) + "\n")
+		}
+		if note := r.Output.cut(); note != "" {
+			text.WriteString("   " + note + "\n")
+		}
+		if r.Omitted > 0 {
+			fmt.Fprintf(&text, "   [%d more results are not shown]\n", r.Omitted)
 		}
 	}
 	_, _ = io.WriteString(t.err, text.String())

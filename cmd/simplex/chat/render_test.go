@@ -38,9 +38,14 @@ func TestAnswersGoToOneStreamAllElseToTheOther(t *testing.T) {
 			"ab\n", "",
 		},
 		"shortened answer": {
-			"model_response", `{"content":[{"type":"text","raw":{"display_truncated":true,"bytes":999,"preview":"begin"}}]}`,
-			"begin\n[999 bytes in all; shortened for display]\n", "",
+			"model_response", `{"content":[{"type":"text","raw":"begin","truncated":true,"bytes":999}]}`,
+			"", "", // the conversation fetches the whole
 		},
+		"shortened output": {
+			"tool_results", `[{"output":{"type":"text","raw":"x","truncated":true,"bytes":999}},{"display_omitted":true,"omitted_items":3}]`,
+			"", "   x\n   [1 of 999 bytes shown]\n   [3 more results are not shown]\n",
+		},
+		"more calls": {"tool_calls", `[{"name":"t","arguments":{}},{"display_omitted":true,"omitted_items":2}]`, "", "=> t {}\n=> [2 more calls are not shown]\n"},
 		"words before a call": {
 			"model_response", `{"content":[{"type":"text","raw":"let me see"}],"invokes":[{"name":"t"}]}`,
 			"", "let me see\n",

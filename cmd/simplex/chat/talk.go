@@ -33,6 +33,9 @@ type talk struct {
 	ended     bool // the worker stopped by itself
 	endErr    error
 	verdict   error
+
+	pages *paging // an answer that is being fetched
+	held  func()  // the end of the prompt, which waits for it
 }
 
 // converse returns when the operator leaves, the one prompt is answered, or the worker
@@ -153,6 +156,12 @@ func (t *talk) submit(text string) {
 // event follows the run that belongs to the prompt and shows everything.
 func (t *talk) event(e *wire.Received) {
 	t.show.event(e)
+	switch e.Name {
+	case wire.EventModelResponse:
+		t.fetch(e.Data)
+	case wire.EventAnswer, wire.EventAnswerError:
+		t.page(e)
+	}
 	if e.RequestID != t.requestID || !t.running {
 		return
 	}
@@ -178,6 +187,10 @@ func (t *talk) event(e *wire.Received) {
 
 // finish ends the prompt: with it everything when it was the only one.
 func (t *talk) finish(err error) {
+	if t.pages != nil {
+		t.held = func() { t.held = nil; t.finish(err) }
+		return
+	}
 	t.running = false
 	if err != nil && !errors.Is(err, ErrNotCompleted) && !t.cfg.Once {
 		t.show.note(err.Error())
@@ -211,6 +224,7 @@ func (t *talk) line(line string, ok bool) {
 	switch {
 	case t.asked != nil && !ok:
 		t.answer(adapter.Decision{Reason: "there is no operator to ask"})
+		t.cfg.Once = true // the run is seen to its end, and nothing can follow it
 	case t.asked != nil:
 		t.answer(adapter.Decision{Approved: isYes(line), Reason: "operator decision"})
 	case !ok && !t.cfg.Once && !t.running:
