@@ -1,0 +1,22 @@
+package manager
+
+import "encoding/json/v2"
+
+// answered is what the model looks at in the answer of inspect.
+type answered struct {
+	Status    status `json:"status"`
+	Revision  uint64 `json:"revision"`
+	Overrides struct {
+		Client string `json:"client_endpoint"`
+	} `json:"overrides"`
+	Startup struct {
+		Revision uint64 `json:"revision"`
+	} `json:"startup"`
+}
+
+func inspected(t interface{ Fatal(...any) }, raw []byte) (out answered) {
+	if err := json.Unmarshal(raw, &out); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}

@@ -1,0 +1,196 @@
+package manager
+
+import (
+	"slices"
+	"testing"
+
+	"simplex/manager/protocol"
+)
+
+const planDirectory = "/p/a"
+
+// recordIn is a record of each status, with a capture by the lifecycle "life".
+func recordIn(st status) *record {
+	r := &record{
+		Version: 1, AllocationID: "a", Directory: planDirectory, Status: st, Nonce: "n", Revision: 1,
+		Source: new(source), Overrides: &protocol.Refresh{ClientEndpoint: new("ws://old/")},
+	}
+	switch st {
+	case statusAbsent:
+		return nil
+	case statusReady:
+		if err := r.derive(); err != nil {
+			panic(err)
+		}
+		r.Root = &rootID{1, 2, 3}
+		r.Startup = &startup{"life", 1, r.Derived.Effective}
+	case statusRemoving:
+		return r.removing()
+	case statusRetired:
+		return r.retired()
+	}
+	return r
+}
+
+func planRequest(op protocol.Operation) *protocol.Request {
+	req := &protocol.Request{RequestID: "r", Operation: op, AllocationID: "a", Directory: planDirectory}
+	switch op {
+	case protocol.Prepare:
+		req.Configuration = new(source)
+	case protocol.CaptureStartup:
+		req.LifecycleID, req.ExpectedRevision = new("next"), new(uint64(1))
+	case protocol.CleanFork:
+		req.Source = &protocol.Source{AllocationID: "p", Directory: "/p/p", LifecycleID: "l", Revision: 1}
+	}
+	return req
+}
+
+func refreshRequest() *protocol.Request {
+	req := planRequest(protocol.Prepare)
+	req.Configuration = nil
+	req.Refresh, req.ExpectedRevision = &protocol.Refresh{ClientEndpoint: new("ws://new/")}, new(uint64(1))
+	return req
+}
+
+// TestEveryPair is the whole status machine: status × operation.
+func TestEveryPair(t *testing.T) {
+	t.Parallel()
+	statuses := []status{statusAbsent, statusPreparing, statusReady, statusRemoving, statusRetired}
+	operations := []struct {
+		name    string
+		request *protocol.Request
+		want    [5]string // per status: a code, or the steps
+	}{
+		{"prepare", planRequest(protocol.Prepare), [5]string{
+			"preparing build place ready", "build place ready", "confirm", "not_ready", "retired",
+		}},
+		{"refresh", refreshRequest(), [5]string{"not_found", "not_ready", "change", "not_ready", "retired"}},
+		{"inspect", planRequest(protocol.Inspect), [5]string{"not_found", "", "", "", ""}},
+		{"capture_startup", planRequest(protocol.CaptureStartup), [5]string{"not_found", "not_ready", "change", "not_ready", "retired"}},
+		{"clean_fork", planRequest(protocol.CleanFork), [5]string{
+			"preparing build place ready", "conflict", "conflict", "conflict", "retired",
+		}},
+		{"read_state", planRequest(protocol.ReadState), [5]string{"not_found", "not_ready", "", "not_ready", "retired"}},
+		{"remove", planRequest(protocol.Remove), [5]string{
+			"not_found", "removing delete retire", "removing trash delete retire", "delete retire", "confirm",
+		}},
+	}
+	pairs := 0
+	for _, op := range operations {
+		for i, st := range statuses {
+			now := situation{rec: recordIn(st), nonce: "n", fork: "{}"}
+			if st == statusReady {
+				now.root = rootOurs
+			}
+			if got := outcome(decide(op.request, now)); got != op.want[i] {
+				t.Errorf("%s on %q: %q, want %q", op.name, st, got, op.want[i])
+			}
+			pairs++
+		}
+	}
+	if pairs != 35 {
+		t.Errorf("%d pairs", pairs)
+	}
+}
+
+func outcome(p plan, err error) string {
+	if err != nil {
+		return string(causeCode(err))
+	}
+	words := map[string]string{
+		stepPreparing: "preparing", stepStage: "build", stepPlace: "place", stepReady: "ready", stepChange: "change",
+		stepRemoving: "removing", stepTrash: "trash", stepDelete: "delete", stepRetired: "retire", stepConfirm: "confirm",
+	}
+	out := ""
+	for i, st := range p.steps {
+		if i > 0 {
+			out += " "
+		}
+		out += words[st.label]
+	}
+	return out
+}
+
+// TestDecisions is what depends on more than the status.
+func TestDecisions(t *testing.T) {
+	t.Parallel()
+	forked := recordIn(statusReady)
+	forked.ForkOrigin, forked.ForkRefresh = planRequest(protocol.CleanFork).Source, &protocol.Refresh{ToolsEndpoint: new("ws://t/")}
+	half := recordIn(statusPreparing)
+	with := func(req *protocol.Request, change func(*protocol.Request)) *protocol.Request {
+		change(req)
+		return req
+	}
+	plain := recordIn(statusReady)
+	plain.Overrides, plain.Derived = nil, nil
+	for _, c := range []struct {
+		name string
+		req  *protocol.Request
+		now  situation
+		want string
+	}{
+		{"a foreign root", planRequest(protocol.Prepare), situation{root: rootForeign}, "unmanaged_directory"},
+		{"fork onto a foreign root", planRequest(protocol.CleanFork), situation{root: rootForeign, fork: "{}"}, "unmanaged_directory"},
+		{"killed after the root was in place", planRequest(protocol.Prepare), situation{rec: half, root: rootOurs}, "ready"},
+		{"a foreign root came while preparing", planRequest(protocol.Prepare), situation{rec: half, root: rootForeign}, "unmanaged_directory"},
+		{"remove with a foreign root", planRequest(protocol.Remove), situation{rec: recordIn(statusReady), root: rootForeign}, "ownership_mismatch"},
+		{"remove when the root is gone", planRequest(protocol.Remove), situation{rec: recordIn(statusReady)}, "removing delete retire"},
+		{"remove goes on beside a foreign root", planRequest(protocol.Remove), situation{rec: recordIn(statusRemoving), root: rootForeign}, "delete retire"},
+		{"remove goes on with the root", planRequest(protocol.Remove), situation{rec: recordIn(statusRemoving), root: rootOurs}, "trash delete retire"},
+		{"another source", with(planRequest(protocol.Prepare), func(r *protocol.Request) { r.Configuration = new("a: 1") }), situation{rec: recordIn(statusReady)}, "conflict"},
+		{"another source while preparing", with(planRequest(protocol.Prepare), func(r *protocol.Request) { r.Configuration = new("a: 1") }), situation{rec: half}, "conflict"},
+		{"another refresh while preparing", with(planRequest(protocol.Prepare), func(r *protocol.Request) { r.Refresh = &protocol.Refresh{} }), situation{rec: half}, "not_ready"},
+		{"the same refresh, stale revision", with(refreshRequest(), func(r *protocol.Request) {
+			r.Refresh, r.ExpectedRevision = &protocol.Refresh{ClientEndpoint: new("ws://old/")}, new(uint64(9))
+		}), situation{rec: recordIn(statusReady)}, "confirm"},
+		{"stale revision", with(refreshRequest(), func(r *protocol.Request) { r.ExpectedRevision = new(uint64(2)) }), situation{rec: recordIn(statusReady)}, "revision_mismatch"},
+		{"no revision, overrides there", with(refreshRequest(), func(r *protocol.Request) { r.ExpectedRevision = nil }), situation{rec: recordIn(statusReady)}, "revision_mismatch"},
+		{"no revision, no overrides", with(refreshRequest(), func(r *protocol.Request) { r.ExpectedRevision = nil }), situation{rec: plain}, "change"},
+		{"stale revision, no overrides", with(refreshRequest(), func(r *protocol.Request) { r.ExpectedRevision = new(uint64(7)) }), situation{rec: plain}, "revision_mismatch"},
+		{"clearing the set", with(refreshRequest(), func(r *protocol.Request) { r.Refresh = &protocol.Refresh{} }), situation{rec: recordIn(statusReady)}, "change"},
+		{"same configuration, new refresh", with(refreshRequest(), func(r *protocol.Request) { r.Configuration = new(source) }), situation{rec: recordIn(statusReady)}, "change"},
+		{"capture, stale", with(planRequest(protocol.CaptureStartup), func(r *protocol.Request) { r.ExpectedRevision = new(uint64(2)) }), situation{rec: recordIn(statusReady)}, "revision_mismatch"},
+		{"capture again", with(planRequest(protocol.CaptureStartup), func(r *protocol.Request) { r.LifecycleID = new("life") }), situation{rec: recordIn(statusReady)}, "confirm"},
+		{"capture, changed meanwhile", with(planRequest(protocol.CaptureStartup), func(r *protocol.Request) { r.LifecycleID = new("life") }), situation{rec: plain}, "lifecycle_conflict"},
+		{"fork again", planRequest(protocol.CleanFork), situation{rec: forked}, "confirm"},
+		{"fork again, as it was asked for", with(planRequest(protocol.CleanFork), func(r *protocol.Request) { r.Refresh = forked.ForkRefresh }), situation{rec: forked}, "confirm"},
+		{"fork again, as it now is", with(planRequest(protocol.CleanFork), func(r *protocol.Request) { r.Refresh = forked.Overrides }), situation{rec: forked}, "confirm"},
+		{"fork again, another refresh", with(planRequest(protocol.CleanFork), func(r *protocol.Request) { r.Refresh = &protocol.Refresh{} }), situation{rec: forked}, "conflict"},
+		{"fork from elsewhere", with(planRequest(protocol.CleanFork), func(r *protocol.Request) { r.Source.Revision = 2 }), situation{rec: forked}, "conflict"},
+	} {
+		if got := outcome(decide(c.req, c.now)); got != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+// No other edge of the status machine exists.
+func TestStatusesFollowOneOrder(t *testing.T) {
+	t.Parallel()
+	allowed := map[status][]status{
+		statusAbsent:    {statusPreparing},
+		statusPreparing: {statusReady, statusRemoving},
+		statusReady:     {statusReady, statusRemoving},
+		statusRemoving:  {statusRetired},
+	}
+	for _, st := range []status{statusAbsent, statusPreparing, statusReady, statusRemoving, statusRetired} {
+		for _, root := range []presence{rootAbsent, rootOurs, rootForeign} {
+			for _, req := range []*protocol.Request{
+				planRequest(protocol.Prepare), refreshRequest(), planRequest(protocol.CaptureStartup),
+				planRequest(protocol.CleanFork), planRequest(protocol.Remove),
+			} {
+				p, _ := decide(req, situation{rec: recordIn(st), root: root, nonce: "n", fork: "{}"})
+				at := st
+				for _, s := range p.steps {
+					if s.record == nil {
+						continue
+					}
+					if !slices.Contains(allowed[at], s.record.Status) {
+						t.Errorf("%s on %q: from %q to %q", req.Operation, st, at, s.record.Status)
+					}
+					at = s.record.Status
+				}
+			}
+		}
+	}
+}

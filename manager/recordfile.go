@@ -1,0 +1,104 @@
+package manager
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json/jsontext"
+	"encoding/json/v2"
+	"errors"
+	"fmt"
+
+	"simplex/manager/protocol"
+)
+
+var (
+	errRecord        = errors.New("the record is damaged")
+	errRecordVersion = errors.New("the record has a version that this program does not know")
+)
+
+const (
+	sumHead = `,"sum":"`
+	sumTail = "\"}\n"
+
+	recordHead = `{"version":1,` // how encodeRecord begins
+)
+
+// encodeRecord gives the file's bytes: one JSON object on one line whose last member is
+// the SHA-256 of everything before it.
+func encodeRecord(r *record) ([]byte, error) {
+	raw, err := json.Marshal(r)
+	if err != nil {
+		return nil, err
+	}
+	return seal(raw[:len(raw)-1]), nil // without the closing brace
+}
+
+// seal closes an object that lacks its closing brace.
+func seal(body []byte) []byte {
+	sum := sha256.Sum256(body)
+	out := append(bytes.Clone(body), sumHead...)
+	out = hex.AppendEncode(out, sum[:])
+	return append(out, sumTail...)
+}
+
+// decodeRecord reads a record's bytes. Errors are errRecord or errRecordVersion and
+// quote nothing.
+func decodeRecord(raw []byte) (*record, error) {
+	if !bytes.HasPrefix(raw, []byte(recordHead)) {
+		if err := checkVersion(raw); err != nil {
+			return nil, err
+		}
+	}
+	n := len(sumHead) + sha256.Size*2 + len(sumTail)
+	if len(raw) <= n || !bytes.Equal(seal(raw[:len(raw)-n]), raw) {
+		return nil, fmt.Errorf("%w: its checksum is wrong", errRecord)
+	}
+	r := &record{}
+	if err := json.Unmarshal(append(raw[:len(raw)-n:len(raw)-n], '}'), r); err != nil {
+		return nil, fmt.Errorf("%w: a member has another type", errRecord)
+	}
+	if !r.sound() {
+		return nil, fmt.Errorf("%w: members are missing or do not fit together", errRecord)
+	}
+	return r, nil
+}
+
+// checkVersion looks at a record that does not begin as this program's do.
+func checkVersion(raw []byte) error {
+	var head struct {
+		Version jsontext.Value `json:"version"`
+	}
+	switch err := json.Unmarshal(raw, &head); {
+	case err != nil:
+		return fmt.Errorf("%w: no JSON object", errRecord)
+	case string(head.Version) == "1":
+		return nil
+	case head.Version.Kind() == '0' && !bytes.ContainsAny(head.Version, ".eE"):
+		return errRecordVersion
+	}
+	return fmt.Errorf("%w: no version", errRecord)
+}
+
+// sound tells whether the record has what its status needs and nothing that it forbids.
+func (r *record) sound() bool {
+	if !protocol.ValidID(r.AllocationID) || protocol.CheckDirectory(r.Directory, r.AllocationID) != "" {
+		return false
+	}
+	secret := r.Source != nil || r.Overrides != nil || r.Startup != nil || r.ForkRefresh != nil || r.Derived != nil
+	if r.Derived != nil && r.Derived.Effective.Kind() != '{' {
+		return false
+	}
+	switch r.Status {
+	case statusPreparing:
+		return r.Source != nil && r.Revision == 1 && r.Nonce != "" && r.Startup == nil
+	case statusReady:
+		return r.Source != nil && r.Revision >= 1 && r.Nonce != "" && r.Root != nil &&
+			(r.Startup == nil || protocol.ValidID(r.Startup.LifecycleID) && r.Startup.Effective.Kind() == '{')
+	case statusRemoving:
+		return !secret && r.Nonce != ""
+	case statusRetired:
+		return !secret && r.Nonce == "" && r.Root == nil && r.Revision == 0
+	}
+	return false
+}

@@ -1,0 +1,228 @@
+package manager
+
+import (
+	"errors"
+	"fmt"
+
+	"simplex/internal/durable"
+	"simplex/internal/safepath"
+	"simplex/manager/protocol"
+)
+
+// session is one request at work: what it has opened, locked and published.
+type session struct {
+	m   *Manager
+	req *protocol.Request
+
+	chain  *chain
+	parent *safepath.Dir
+	mgr    *safepath.Dir
+	lease  *safepath.File // <id>.lock, locked
+	root   *safepath.Dir  // the allocation's root, where it is opened
+	guard  *safepath.File // session.lock, for remove
+	others []func()       // what else has to be given back
+
+	rec       *record // nil: none
+	locked    bool    // the exclusive lease is held: published is known
+	published bool    // a rename of this request took effect
+}
+
+func (s *session) id() string { return s.req.AllocationID }
+
+// close gives everything back, the lease after what it guards.
+func (s *session) close() {
+	for _, f := range s.others {
+		f()
+	}
+	_ = s.guard.Close()
+	_ = s.root.Close()
+	_ = s.lease.Close()
+	_ = s.mgr.Close()
+	s.chain.close()
+}
+
+// look opens the way to the record without locks, for reading.
+func (s *session) look() error {
+	var err error
+	if s.chain, err = s.m.walk(s.req.Directory, false, false); err != nil {
+		return err
+	}
+	s.parent = s.chain.last()
+	if _, err := s.rootInfo(); err != nil {
+		return err
+	}
+	s.mgr, err = openManagerDir(s.parent, safepath.Search)
+	if missing(err) {
+		return notFound()
+	}
+	if err != nil {
+		return err
+	}
+	return s.load()
+}
+
+// acquire takes the locks of a mutation in their order and loads the record. Nothing is
+// made for a request that is refused: with creates, missing directories and the lock
+// file are made only where the allocation can be.
+func (s *session) acquire(creates bool) error {
+	var err error
+	if s.chain, err = s.m.walk(s.req.Directory, true, creates); err != nil {
+		return err
+	}
+	s.parent = s.chain.last()
+	root, err := s.rootInfo()
+	if err != nil {
+		return err
+	}
+	s.mgr, err = openManagerDir(s.parent, safepath.Read)
+	if missing(err) {
+		if err := refuseNew(root, creates); err != nil {
+			return err
+		}
+		err = s.makeManagerDir()
+	}
+	if err != nil {
+		return err
+	}
+	if err := s.load(); err != nil {
+		return err
+	}
+	if s.rec == nil {
+		if err := refuseNew(root, creates); err != nil {
+			return err
+		}
+	}
+	if s.lease, err = s.mgr.LockFile(s.id()+lockSuffix, safepath.Exclusive, true); err != nil {
+		return err
+	}
+	s.locked = true
+	return s.load()
+}
+
+// refuseNew is for a request that found no record.
+func refuseNew(root *safepath.Info, creates bool) error {
+	switch {
+	case !creates:
+		return notFound()
+	case root != nil:
+		return errUnmanaged
+	}
+	return nil
+}
+
+func (s *session) makeManagerDir() (err error) {
+	if err = s.parent.MakeDir(protocol.ManagerDirectory); err != nil {
+		return err
+	}
+	if err = s.parent.Sync(); err != nil {
+		return err
+	}
+	s.mgr, err = openManagerDir(s.parent, safepath.Read)
+	return err
+}
+
+// rootInfo tells what stands at the allocation's directory, nil if nothing does. A link
+// is refused whatever the record says.
+func (s *session) rootInfo() (*safepath.Info, error) {
+	info, err := s.parent.Look(s.id())
+	switch {
+	case missing(err):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	case info.Link():
+		return nil, fmt.Errorf("%s: %w", s.req.Directory, safepath.ErrLink)
+	}
+	return &info, nil
+}
+
+// load reads the record; none is no error.
+func (s *session) load() error {
+	s.rec = nil
+	f, err := s.mgr.Open(s.id() + recordSuffix)
+	if missing(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	raw, err := f.ReadAll()
+	if err != nil {
+		return err
+	}
+	rec, err := decodeRecord(raw)
+	if err == nil && (rec.AllocationID != s.id() || rec.Directory != s.req.Directory) {
+		err = fmt.Errorf("%w: it is another allocation's", errRecord)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", f.Path(), err)
+	}
+	s.rec = rec
+	return nil
+}
+
+// presence of the root, as plan needs it.
+type presence int
+
+const (
+	rootAbsent presence = iota
+	rootOurs
+	rootForeign
+)
+
+// findRoot tells whether the directory there is the one that was prepared: the same
+// inode, or one whose reference carries the record's nonce. A read error is an error and
+// never "not ours".
+func (s *session) findRoot() (presence, error) {
+	info, err := s.rootInfo()
+	if err != nil || info == nil {
+		return rootAbsent, err
+	}
+	if !info.Directory() || s.rec == nil {
+		return rootForeign, nil
+	}
+	if s.rec.Root != nil && *identify(*info) == *s.rec.Root {
+		return rootOurs, nil
+	}
+	dir, err := s.parent.Dir(s.id(), safepath.Search)
+	if err != nil {
+		return rootForeign, err
+	}
+	defer dir.Close()
+	ref, err := readReference(dir)
+	if err != nil {
+		return rootForeign, err
+	}
+	if ref != nil && ref.Nonce == s.rec.Nonce && s.rec.Nonce != "" {
+		return rootOurs, nil
+	}
+	return rootForeign, nil
+}
+
+// guardRoot is what remove wants to know before anything is published: no worker of any
+// kind is writing there, and no mount is inside.
+func (s *session) guardRoot() (err error) {
+	if s.root, err = s.parent.DirHere(s.id(), safepath.Search); err != nil {
+		return err
+	}
+	at, err := s.parent.MountBelow(s.id())
+	if err != nil {
+		return err
+	}
+	if at != "" {
+		return fmt.Errorf("%s: %w", at, safepath.ErrMount)
+	}
+	s.guard, err = s.root.LockFile(sessionLock, safepath.Exclusive, false)
+	if missing(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	err = s.guard.LockRecords()
+	if errors.Is(err, durable.ErrLockUnsupported) {
+		return nil // flock is held, and nothing can hold what the file system lacks
+	}
+	return err
+}
