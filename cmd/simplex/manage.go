@@ -44,7 +44,7 @@ func manage(c *cli.Context) error {
 	// Modes are set explicitly; this is for the instant between a creation and that.
 	unix.Umask(0o077)
 	logger := slog.New(slog.NewTextHandler(c.App.ErrWriter, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	result, failure := manager.New(manager.Config{Logger: logger}).Handle(c.Context, req)
+	result, failure := manager.New(manager.Config{Logger: logger, SQLite: sqliteReader{}}).Handle(c.Context, req)
 	if failure != nil {
 		return respondError(c, req.RequestID, failure)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"simplex/core"
 	"simplex/load"
+	"simplex/manager"
 	"simplex/process"
 	"simplex/wire"
 )
@@ -46,15 +47,16 @@ func runWorker(c *cli.Context) error {
 	// One thread more, so that a child's start or an fsync never holds up a signal.
 	runtime.GOMAXPROCS(c.Int("threads") + 1)
 	env := processEnv()
-	cfg, err := load.Load(c.String("config"), load.Options{Env: env})
+	cfg, release, err := workerConfig(c.String("config"), env, logger)
 	if err != nil {
 		return err
 	}
+	defer release()
 	for _, w := range cfg.Warnings {
 		logger.Warn("configuration", "problem", w.String())
 	}
-	reaper, release := adoptOrphans(logger)
-	defer release()
+	reaper, leave := adoptOrphans(logger)
+	defer leave()
 	app, err := core.New(core.Config{SessionID: c.String("session"), Worker: cfg, Env: env, Logger: logger, Reaper: reaper})
 	if err != nil {
 		return err
@@ -62,6 +64,26 @@ func runWorker(c *cli.Context) error {
 	ctx, end := stopSignals(context.Background(), app.Abort, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
 	defer end()
 	return errors.Join(app.Run(ctx), app.Close())
+}
+
+// workerConfig reads the configuration: a file of the operator's, or the managed reference
+// of an allocation. A managed one comes with the allocation's lease, which release gives
+// back as the last act of the process.
+func workerConfig(path string, env load.Env, logger *slog.Logger) (cfg *load.Config, release func(), err error) {
+	managed, err := manager.New(manager.Config{Logger: logger}).Resolve(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	if managed == nil {
+		cfg, err = load.Load(path, load.Options{Env: env})
+		return cfg, func() {}, err
+	}
+	release = func() { _ = managed.Lease.Close() }
+	if cfg, err = managed.Config(load.Options{Env: env}); err != nil {
+		release()
+		return nil, nil, err
+	}
+	return cfg, release, nil
 }
 
 // adoptOrphans makes this process the parent of what its children leave behind. Without

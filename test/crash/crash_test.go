@@ -1,0 +1,198 @@
+//go:build crash
+
+package crash
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// operation is one mutating operation with the requests that lead to it.
+type operation struct {
+	name    string
+	before  func(b *bench) []string
+	request func(b *bench) string
+	id      string
+}
+
+func operations() []operation {
+	prepared := func(b *bench) []string { return []string{b.prepare("a")} }
+	capture := `,"lifecycle_id":"l","expected_revision":1`
+	captured := func(b *bench) []string { return append(prepared(b), b.request("capture_startup", "a", capture)) }
+	return []operation{
+		{"prepare", func(*bench) []string { return nil }, func(b *bench) string { return b.prepare("a") }, "a"},
+		{"refresh", prepared, func(b *bench) string {
+			return b.request("prepare", "a", `,"refresh":{"client_endpoint":"ws://h/2"},"expected_revision":1`)
+		}, "a"},
+		{"capture_startup", prepared, func(b *bench) string { return b.request("capture_startup", "a", capture) }, "a"},
+		{"clean_fork", captured, func(b *bench) string {
+			return b.request("clean_fork", "c", fmt.Sprintf(`,"source":{"allocation_id":"a","directory":%q,"lifecycle_id":"l","revision":1}`, b.dir("a")))
+		}, "c"},
+		{"remove", captured, func(b *bench) string { return b.request("remove", "a", "") }, "a"},
+	}
+}
+
+// calls are the system calls that the manager makes on files.
+var calls = []string{"openat2", "mkdirat", "statx", "flock", "fcntl", "write", "fsync", "renameat", "renameat2", "unlinkat", "getdents64", "close"}
+
+// figures are what a run of a layer comes to.
+type figures struct {
+	points, reported, violations int
+	first                        []string
+}
+
+func (f *figures) found(where string, problems []string) {
+	f.violations += len(problems)
+	for _, p := range problems {
+		if len(f.first) < 5 {
+			f.first = append(f.first, where+": "+p)
+		}
+	}
+}
+
+// begin makes an operation's starting state.
+func (op operation) begin(b *bench) string {
+	b.fresh()
+	for _, argument := range op.before(b) {
+		if a := b.run(argument); a.code != "" {
+			b.tb.Fatalf("%s: %s", op.name, a.text)
+		}
+	}
+	if op.name == "remove" {
+		path := filepath.Join(b.dir("a"), "state/state.json")
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			b.tb.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(secret), 0o600); err != nil {
+			b.tb.Fatal(err)
+		}
+	}
+	return op.request(b)
+}
+
+// kill is layer B: SIGKILL at the entry of every call.
+func kill(tb testing.TB, binary string, ops []operation) (f figures) {
+	b := &bench{tb: tb, binary: binary}
+	for _, op := range ops {
+		for _, call := range calls {
+			for n := 1; ; n++ {
+				argument := op.begin(b)
+				_, killed, _ := b.strace(argument, call, fmt.Sprintf("signal=KILL:when=%d", n))
+				if !killed {
+					break
+				}
+				f.points++
+				where := fmt.Sprintf("%s killed at %s %d", op.name, call, n)
+				f.found(where, b.violations())
+				f.found(where, b.finish(argument, op.name == "remove"))
+			}
+		}
+	}
+	return f
+}
+
+// fail is layer C: every call fails, once or from then on.
+func fail(tb testing.TB, binary, errno string) (f figures) {
+	b := &bench{tb: tb, binary: binary}
+	for _, op := range operations() {
+		for _, call := range calls {
+			for _, sticky := range []string{"", "+"} {
+				for n := 1; ; n++ {
+					argument := op.begin(b)
+					record := b.record(op.id)
+					a, _, struck := b.strace(argument, call, fmt.Sprintf("error=%s:when=%d%s", errno, n, sticky))
+					if !struck {
+						break
+					}
+					f.points++
+					where := fmt.Sprintf("%s: %s at %s %d%s", op.name, errno, call, n, sticky)
+					if a.code != "" {
+						f.reported++
+					}
+					f.found(where, judge(a, record, b.record(op.id), call))
+					f.found(where, b.violations())
+					f.found(where, b.finish(argument, op.name == "remove"))
+				}
+			}
+		}
+	}
+	return f
+}
+
+// judge holds an answer against the record.
+func judge(a answer, before, after, call string) (out []string) {
+	if a.published != nil && *a.published != (before != after) {
+		out = append(out, "published is a lie: "+a.text)
+	}
+	switch a.code {
+	case "", "io_error":
+	case "none": // the response could not be written, or the runtime's own look at its descriptors failed
+		if call != "write" && call != "fcntl" {
+			out = append(out, "no response: "+a.text)
+		}
+	default:
+		out = append(out, "another code: "+a.text)
+	}
+	return out
+}
+
+func needStrace(t *testing.T) {
+	t.Helper()
+	if _, err := exec.LookPath("strace"); err != nil {
+		t.Fatalf("SKIPPED strace is missing: %v", err)
+	}
+}
+
+// build makes the binary, with changed files in place of the tree's. It is a static one:
+// a fault in the loader of shared libraries would say nothing about the manager.
+func build(t *testing.T, overlay string) string {
+	t.Helper()
+	out := filepath.Join(t.TempDir(), "simplex")
+	args := []string{"build", "-o", out, "-tags", "netgo osusergo sqlite_omit_load_extension", "-ldflags", "-s -w -extldflags=-static"}
+	if overlay != "" {
+		args = append(args, "-overlay", overlay)
+	}
+	cmd := exec.Command("go", append(args, "simplex/cmd/simplex")...)
+	if text, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	return out
+}
+
+func TestMain(m *testing.M) {
+	if os.Getenv("TMPDIR") == "" {
+		if info, err := os.Stat("/dev/shm"); err == nil && info.IsDir() {
+			_ = os.Setenv("TMPDIR", "/dev/shm") // kills and errors need no disk, only power cuts do
+		}
+	}
+	os.Exit(m.Run())
+}
+
+func TestKillAtEveryCall(t *testing.T) {
+	needStrace(t)
+	f := kill(t, build(t, ""), operations())
+	fmt.Printf("crash   ops=%d points=%d killed=%d violations=%d\n", len(operations()), f.points, f.points, f.violations)
+	if f.violations > 0 || f.points < 200 {
+		t.Errorf("%d points: %s", f.points, strings.Join(f.first, "\n"))
+	}
+}
+
+func TestErrorsAtEveryCall(t *testing.T) {
+	needStrace(t)
+	binary := build(t, "")
+	errnos := []string{"EIO"}
+	if os.Getenv("SIMPLEX_LONG") != "" {
+		errnos = append(errnos, "ENOSPC", "EDQUOT", "EROFS", "EMFILE")
+	}
+	for _, errno := range errnos {
+		f := fail(t, binary, errno)
+		fmt.Printf("errors  errno=%s faults=%d reported=%d tolerated=%d violations=%d\n", errno, f.points, f.reported, f.points-f.reported, f.violations)
+		if f.violations > 0 || f.points < 200 {
+			t.Errorf("%s: %d faults: %s", errno, f.points, strings.Join(f.first, "\n"))
+		}
+	}
+}
