@@ -1,5 +1,7 @@
 # Every target that people and CI use. `make` alone lists them.
 export GOTOOLCHAIN := go1.27.3+auto
+# The command line library's documentation generator costs every start time, and is not used.
+export GOFLAGS := -tags=urfave_cli_no_docs
 GO      ?= go
 BIN     := bin/simplex
 TIMEOUT ?= 9m
@@ -18,7 +20,7 @@ $(BIN): $(SOURCES)
 	$(GO) build -trimpath -o $@ ./cmd/simplex
 
 static: ## build bin/simplex-static, which needs no library of the system
-	CGO_ENABLED=1 $(GO) build -trimpath -tags 'netgo osusergo sqlite_omit_load_extension' \
+	CGO_ENABLED=1 $(GO) build -trimpath -tags 'netgo osusergo sqlite_omit_load_extension urfave_cli_no_docs' \
 		-ldflags '-s -w -extldflags=-static' -o bin/simplex-static ./cmd/simplex
 	@! ldd bin/simplex-static >/dev/null 2>&1 || { echo 'bin/simplex-static is linked dynamically' >&2; exit 1; }
 

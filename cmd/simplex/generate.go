@@ -42,7 +42,7 @@ func generated(c *cli.Context) (string, error) {
 	case c.Args().Len() != 1:
 		return "", usagef("generate: want one of man, bash, zsh, fish")
 	case what == "man":
-		return c.App.ToManWithSection(1)
+		return manPage(c.App), nil
 	case what == "bash":
 		return bashCompletion, nil
 	case what == "zsh":

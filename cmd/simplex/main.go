@@ -42,7 +42,10 @@ func main() {
 func execute(args []string, stdout, stderr io.Writer) int {
 	cli.VersionPrinter = func(c *cli.Context) { fmt.Fprintln(c.App.Writer, c.App.Version) }
 	out := &outlet{w: stdout}
-	err := command(out, stderr).Run(args)
+	app := command(out, stderr)
+	// The one argument of manage is its caller's; nothing in it asks for completions.
+	app.EnableBashCompletion = len(args) < 2 || args[1] != "manage"
+	err := app.Run(args)
 	if err == nil {
 		err = out.err
 	}
@@ -93,7 +96,6 @@ func command(stdout, stderr io.Writer) *cli.App {
 			return usagef("a command is needed: run, manage, chat or state")
 		},
 		OnUsageError:         onUsageError,
-		EnableBashCompletion: true,
 		ExitErrHandler:       func(*cli.Context, error) {},
 	}
 }
