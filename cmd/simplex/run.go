@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"os"
 	"runtime"
 	"syscall"
 
@@ -70,7 +71,7 @@ func runWorker(c *cli.Context) error {
 // of an allocation. A managed one comes with the allocation's lease, which release gives
 // back as the last act of the process.
 func workerConfig(path string, env load.Env, logger *slog.Logger) (cfg *load.Config, release func(), err error) {
-	managed, err := manager.New(manager.Config{Logger: logger}).Resolve(path)
+	managed, err := resolve(path, logger)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -84,6 +85,15 @@ func workerConfig(path string, env load.Env, logger *slog.Logger) (cfg *load.Con
 		return nil, nil, err
 	}
 	return cfg, release, nil
+}
+
+// resolve gives the allocation that the file refers to, nil for an ordinary configuration.
+// A pipe, as a shell makes it of a command, cannot be a reference and is read only once.
+func resolve(path string, logger *slog.Logger) (*manager.Managed, error) {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return nil, nil
+	}
+	return manager.New(manager.Config{Logger: logger}).Resolve(path)
 }
 
 // adoptOrphans makes this process the parent of what its children leave behind. Without
