@@ -41,6 +41,12 @@ race: ## all tests with the race detector
 fuzz: ## each fuzz target for FUZZTIME (default 1s)
 	@scripts/fuzz.sh $(FUZZTIME)
 
+crash: ## the crash harness on the real binary: kills, faults and power cuts (needs root)
+	$(GO) test -tags crash -timeout 60m -count=1 -v ./test/crash
+
+soak: ## the long tests: kills, bad links, many workers (needs root and iproute2)
+	@scripts/soak.sh
+
 peers: ## drive mock servers that others wrote (installs them from npm into a temporary folder)
 	SIMPLEX_PEERS=1 $(GO) test -count=1 ./llm/peers ./tools/mcp
 
@@ -57,4 +63,4 @@ install: build ## install the binary, the prompts, man page and completions belo
 clean: ## remove what was built
 	rm -rf bin
 
-.PHONY: help build static demo test check race fuzz peers bench install clean
+.PHONY: help build static demo test check race fuzz crash soak peers bench install clean

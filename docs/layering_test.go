@@ -38,6 +38,7 @@ var house = []room{
 	{"core", []string{".", "core/...", "state", "wire/...", "process", "intercom", "llm/...", "persistence/...", "load", "hooks/...", "tools/...", "manager/...", "loop", "internal/..."}, "the application knows all parts but the Hub"},
 	{"hub/...", []string{"wire/...", "state", "manager/protocol", "intercom", "internal/...", "hub/..."}, "the Hub never links a worker"},
 	{"cmd/...", []string{"..."}, "only the command knows all parts"},
+	{"docker/...", nil, "what a container needs beside the binary is a leaf"},
 	{"docs", nil, "the pages' tests run the tree from outside"},
 	{"test/...", []string{"..."}, "tests drive the real binary"},
 }
