@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"syscall"
 	"time"
-
 )
 
 // logPages is the length of the log, in pages, at which SQLite itself checkpoints. Saves
