@@ -19,7 +19,8 @@
 //     ever sent to a process id that was given back to the kernel.
 //   - Readers drain until end of file whatever the budget says: a child never
 //     blocks on its output. A process keeps at most budget + tails + a constant
-//     (one block and one read buffer for each stream) in memory.
+//     (one block for each stream) in memory, and a read buffer for each stream
+//     only while something comes.
 //   - Waiting is by notification: [Session.Exited], [Session.Complete],
 //     [Store.WaitAny]. Nothing polls.
 //   - Every descriptor made here is close-on-exec; a child gets 0, 1 and 2

@@ -1,7 +1,9 @@
 package process
 
 import (
+	"errors"
 	"os"
+	"sync"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -30,6 +32,38 @@ type source struct {
 	file *os.File
 	// ends tells whether err is this source's way to say end of file.
 	ends func(err error) bool
+}
+
+// drain gives what comes to take, which must not keep it, until the stream ends:
+// nil at end of file. A buffer is held only while there is something to read, so
+// that a quiet process costs none. Each read looks anew whether the file was closed.
+func (src source) drain(buffers *sync.Pool, take func(p []byte)) error {
+	raw, err := src.file.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var n int
+	var failure error
+	once := func(fd uintptr) bool {
+		buf := buffers.Get().(*[readChunk]byte)
+		defer buffers.Put(buf)
+		n, failure = unix.Read(int(fd), buf[:])
+		for errors.Is(failure, unix.EINTR) {
+			n, failure = unix.Read(int(fd), buf[:])
+		}
+		if n > 0 {
+			take(buf[:n])
+		}
+		return !errors.Is(failure, unix.EAGAIN)
+	}
+	for {
+		if err := raw.Read(once); err != nil {
+			return err
+		}
+		if n <= 0 {
+			return failure
+		}
+	}
 }
 
 // sink is where the input queue delivers. admit and closing are called in the

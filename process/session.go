@@ -2,7 +2,6 @@ package process
 
 import (
 	"errors"
-	"io"
 	"log/slog"
 	"sync"
 	"time"
@@ -115,18 +114,8 @@ func signalName(sig unix.Signal) string {
 }
 
 func (s *Session) drain(index int, src source, buffers *sync.Pool) {
-	buf := buffers.Get().(*[readChunk]byte)
-	defer buffers.Put(buf)
-	for {
-		n, err := src.file.Read(buf[:])
-		if n > 0 {
-			s.capture.add(index, buf[:n])
-		}
-		if err != nil {
-			s.capture.end(index, !errors.Is(err, io.EOF) && !src.ends(err))
-			break
-		}
-	}
+	err := src.drain(buffers, func(p []byte) { s.capture.add(index, p) })
+	s.capture.end(index, err != nil && !src.ends(err))
 	_ = src.file.Close()
 	s.part()
 }
