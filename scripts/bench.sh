@@ -44,3 +44,9 @@ echo "fsyncs of one run of 10 tool turns (strace; a save is one fsync of the fil
 scripts/count-saves.sh "$binary" "$work/perf"
 echo
 go test ./state -run '^$' -bench . -benchtime 2s
+echo
+echo "processes and tools against the bare system, interleaved:"
+go test ./test/bench -run '^$' -bench . -benchtime 9x
+echo
+echo "requests and streamed answers, saves in both formats, pages of long histories:"
+go test ./llm/chat ./llm/responses ./persistence/sqlitestore ./wire/display ./intercom -run '^$' -bench . -benchtime 1s
