@@ -95,8 +95,8 @@ func command(stdout, stderr io.Writer) *cli.App {
 			}
 			return usagef("a command is needed: run, manage, chat or state")
 		},
-		OnUsageError:         onUsageError,
-		ExitErrHandler:       func(*cli.Context, error) {},
+		OnUsageError:   onUsageError,
+		ExitErrHandler: func(*cli.Context, error) {},
 	}
 }
 
