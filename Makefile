@@ -7,6 +7,9 @@ BIN     := bin/simplex
 TIMEOUT ?= 9m
 FUZZTIME ?= 1s
 PREFIX  ?= /usr/local
+# The image: what it is based on, and its name.
+BASE    ?= scratch
+IMAGE   ?= simplex-target
 SOURCES := $(shell find . -name '*.go' -o -name '*.yaml' -o -name '*.json' | grep -v '^./bin/') go.mod go.sum VERSION
 
 .DEFAULT_GOAL := help
@@ -23,6 +26,11 @@ static: ## build bin/simplex-static, which needs no library of the system
 	CGO_ENABLED=1 $(GO) build -trimpath -tags 'netgo osusergo sqlite_omit_load_extension urfave_cli_no_docs' \
 		-ldflags '-s -w -extldflags=-static' -o bin/simplex-static ./cmd/simplex
 	@! ldd bin/simplex-static >/dev/null 2>&1 || { echo 'bin/simplex-static is linked dynamically' >&2; exit 1; }
+
+image: static ## build the image of a worker container on the local Docker engine
+	@mkdir -p bin/image
+	docker/rootfs.sh bin/simplex-static bin/image/rootfs.tar
+	docker build -q -t $(IMAGE) --build-arg BASE=$(BASE) -f docker/Dockerfile bin/image
 
 demo: build ## watch an offline agent run a real command
 	@scripts/demo.sh $(BIN)
@@ -63,4 +71,4 @@ install: build ## install the binary, the prompts, man page and completions belo
 clean: ## remove what was built
 	rm -rf bin
 
-.PHONY: help build static demo test check race fuzz crash soak peers bench install clean
+.PHONY: help build static image demo test check race fuzz crash soak peers bench install clean
