@@ -74,6 +74,15 @@ func (a *Arguments) Failf(name, format string, args ...any) {
 	}
 }
 
+// Names lists what was given, in order.
+func (a *Arguments) Names() []string {
+	out := make([]string, len(a.members))
+	for i, m := range a.members {
+		out[i] = m.Name
+	}
+	return out
+}
+
 // Has tells whether the argument was given and is not null.
 func (a *Arguments) Has(name string) bool {
 	_, ok := a.Value(name)

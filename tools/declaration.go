@@ -22,6 +22,8 @@ type Declaration struct {
 	Config state.Object
 	// File it was read from, for messages about Config.
 	File string
+	// Open lets arguments pass that Schema does not name: the tool judges them itself.
+	Open bool
 }
 
 // DeclarationError says what is wrong with a declaration, and where.

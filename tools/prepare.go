@@ -64,8 +64,10 @@ func (r *Registry) settle(rt *route, call state.Call) (settled state.Call, plan 
 	if err != nil {
 		return call, Plan{}, asFailure(StageArgumentParse, err)
 	}
-	if err := args.refuseUnknown(rt.decl.Arguments(), rt.tool); err != nil {
-		return call, Plan{}, asFailure(StageArgumentParse, err)
+	if !rt.decl.Open {
+		if err := args.refuseUnknown(rt.decl.Arguments(), rt.tool); err != nil {
+			return call, Plan{}, asFailure(StageArgumentParse, err)
+		}
 	}
 	plan, err = rt.tool.Prepare(args)
 	if err == nil {

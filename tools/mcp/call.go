@@ -27,8 +27,12 @@ func (t *tool) Declaration() tools.Declaration { return t.decl }
 // Prepare hands the arguments on as they are, less those that are null. What they must
 // be the server decides.
 func (t *tool) Prepare(a *tools.Arguments) (tools.Plan, error) {
+	names := t.decl.Arguments()
+	if t.decl.Open {
+		names = a.Names()
+	}
 	var members []state.Member
-	for _, name := range t.decl.Arguments() {
+	for _, name := range names {
 		if v, ok := a.Value(name); ok {
 			members = append(members, state.Member{Name: name, Value: v})
 		}

@@ -67,6 +67,18 @@ func TestToolsAreOfferedUnderOurRules(t *testing.T) {
 	has(t, log.String(), "tool=vanished")
 }
 
+// A schema that does not close itself lets every argument pass to the server, which alone
+// knows what it takes.
+func TestArgumentsBeyondAnOpenSchema(t *testing.T) {
+	t.Parallel()
+	cfg := config(t, "")
+	cfg.Rule = func(string) mcp.Rule { return mcp.Rule{Security: state.Trusted} }
+	h := start(t, cfg)
+	if got := h.call("free", `{"any":{"thing":[1.50]}}`); got != `{"any":{"thing":[1.50]}}` {
+		t.Errorf("the server got %s", got)
+	}
+}
+
 func value(t testing.TB, raw string) state.Value {
 	t.Helper()
 	v, err := state.ParseValue([]byte(raw))

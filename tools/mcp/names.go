@@ -69,5 +69,13 @@ func declare(prefix string, t *sdk.Tool) (tools.Declaration, error) {
 	if len(schema.String()) > maxSchema || len(description) > maxDescription {
 		return tools.Declaration{}, fmt.Errorf("its schema has more than %d bytes, or its description more than %d", maxSchema, maxDescription)
 	}
-	return tools.Declaration{Name: name, Description: description, Schema: schema, Config: state.EmptyObject(), File: "MCP server"}, nil
+	return tools.Declaration{
+		Name: name, Description: description, Schema: schema, Config: state.EmptyObject(), File: "MCP server", Open: takesMore(schema),
+	}, nil
+}
+
+// takesMore tells whether a schema lets arguments pass that it does not name.
+func takesMore(schema state.Object) bool {
+	additional, ok := schema.Get("additionalProperties")
+	return !ok || additional.String() != "false"
 }
