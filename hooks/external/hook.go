@@ -25,7 +25,7 @@ type Hook struct {
 	cfg Config
 
 	mu       sync.Mutex
-	program  *program // nil: down
+	life     *life // nil: down
 	restarts int
 	last     uint64 // id of an event
 	closed   bool
@@ -50,26 +50,26 @@ func Start(ctx context.Context, cfg Config) (*Hook, error) {
 func (h *Hook) launch(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, h.cfg.Deadline)
 	defer cancel()
-	p, err := launch(ctx, h.cfg)
+	l, err := launch(ctx, h.cfg)
 	if err != nil {
 		return err
 	}
-	h.program = p
-	h.watchers.Go(func() { h.watch(p) })
+	h.life = l
+	h.watchers.Go(func() { h.watch(l) })
 	return nil
 }
 
 // watch makes the end of a program visible when it happens, not at the next event.
-func (h *Hook) watch(p *program) {
+func (h *Hook) watch(l *life) {
 	select {
-	case <-p.child.exited:
-	case <-p.quit:
+	case <-l.child.Exited():
+	case <-l.quit:
 		return
 	}
 	select {
-	case <-p.quit: // it was ended
+	case <-l.quit: // it was ended
 	default:
-		h.cfg.Logger.Error("the program of a hook ended by itself", "status", fmt.Sprint(p.child.status))
+		h.cfg.Logger.Error("the program of a hook ended by itself", "status", fmt.Sprint(l.child.Status()))
 	}
 }
 
@@ -101,10 +101,10 @@ func (h *Hook) handle(ctx context.Context, e *hooks.Event) error {
 	defer cancel()
 	h.last++
 	message := newEvent(h.last, e)
-	err := h.program.send(ctx, message)
+	err := h.life.send(ctx, message)
 	var a answer
 	if err == nil && message.Answer {
-		a, err = h.program.receive(ctx)
+		a, err = h.life.receive(ctx)
 		if err == nil && (a.Type != "answer" || a.ID != h.last) {
 			err = fmt.Errorf("%w: an answer to event %d was wanted", ErrProtocol, h.last)
 		}
@@ -126,9 +126,9 @@ func (h *Hook) ensure(ctx context.Context) error {
 	if h.closed {
 		return ErrClosed
 	}
-	if h.program != nil {
+	if h.life != nil {
 		select {
-		case <-h.program.child.exited: // the watcher told of it
+		case <-h.life.child.Exited(): // the watcher told of it
 			if err := h.drop(); err != nil {
 				return err
 			}
@@ -149,9 +149,9 @@ const abrupt = 100 * time.Millisecond
 
 // drop ends the program; the next event starts it again.
 func (h *Hook) drop() error {
-	p := h.program
-	h.program = nil
-	return p.end(min(abrupt, h.cfg.Grace), nil)
+	l := h.life
+	h.life = nil
+	return l.end(min(abrupt, h.cfg.Grace), nil)
 }
 
 // Close ends the program and its group: end of input and TERM, the grace time, KILL.
@@ -164,9 +164,9 @@ func (h *Hook) Close(ctx context.Context) error {
 	}
 	h.closed = true
 	var err error
-	if h.program != nil {
-		err = h.program.end(h.cfg.Grace, ctx.Done())
-		h.program = nil
+	if h.life != nil {
+		err = h.life.end(h.cfg.Grace, ctx.Done())
+		h.life = nil
 	}
 	h.watchers.Wait()
 	if err != nil {

@@ -83,14 +83,14 @@ func (t *tool) failure(ctx, limited context.Context, c *connection, err error) e
 }
 
 // ended tells whether this life is over, or ends within a moment.
-func (c *connection) ended() bool { return c.program.gone(drainTime, c.over) || c.isOver() }
+func (c *connection) ended() bool { return c.program.Ending(c.over) || c.isOver() }
 
 // isOver tells whether there is anybody to send a call to.
 func (c *connection) isOver() bool {
 	select {
 	case <-c.over:
 		return true
-	case <-c.program.exited:
+	case <-c.program.Exited():
 		return true
 	default:
 		return false

@@ -7,11 +7,13 @@ import (
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"simplex/internal/program"
 )
 
 // connection is one life of the server: its process and the session with it.
 type connection struct {
-	program *program
+	program *program.Child
 	session *sdk.ClientSession
 	over    chan struct{} // closed when the session has ended
 }
@@ -28,16 +30,16 @@ func connect(ctx context.Context, cfg Config) (*connection, error) {
 		Capabilities:   &sdk.ClientCapabilities{},
 		MultiRoundTrip: &sdk.MultiRoundTripOptions{Disabled: true},
 	})
-	stop := context.AfterFunc(ctx, func() { _ = p.stdout.Close() }) // whatever the SDK waits for
+	stop := context.AfterFunc(ctx, func() { _ = p.Stdout.Close() }) // whatever the SDK waits for
 	session, err := client.Connect(ctx, &sdk.IOTransport{
-		Reader: p.stdout, Writer: timedWriter{p.stdin}, MaxLineLength: cfg.MaxMessageBytes,
+		Reader: p.Stdout, Writer: timedWriter{p.Stdin}, MaxLineLength: cfg.MaxMessageBytes,
 	}, nil)
 	stopped := stop()
 	if err == nil && !stopped {
 		err = ctx.Err()
 	}
 	if err != nil {
-		return nil, errors.Join(startFailure(ctx, p, err, cfg), p.end(cfg.Grace, ctx.Done()))
+		return nil, errors.Join(startFailure(ctx, p, err, cfg), p.End(cfg.Grace, ctx.Done()))
 	}
 	c := &connection{program: p, session: session, over: make(chan struct{})}
 	go func() {
@@ -48,12 +50,12 @@ func connect(ctx context.Context, cfg Config) (*connection, error) {
 }
 
 // startFailure says what went wrong, and that the server ended where it did.
-func startFailure(ctx context.Context, p *program, err error, cfg Config) error {
+func startFailure(ctx context.Context, p *program.Child, err error, cfg Config) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("start: no answer within %s: %w", cfg.StartTimeout, context.Cause(ctx))
 	}
-	if p.gone(drainTime, nil) {
-		return fmt.Errorf("start: the server %s: %w", describe(p.status), err)
+	if p.Ending(nil) {
+		return fmt.Errorf("start: the server %s: %w", describe(p.Status()), err)
 	}
 	return fmt.Errorf("start: %w", err)
 }
@@ -70,19 +72,19 @@ func describe(status error) string {
 // the process and its group have ended.
 func (c *connection) watch(stop, hurry <-chan struct{}, grace time.Duration) (reason string, err error) {
 	select {
-	case <-c.program.exited:
-		reason = "it " + describe(c.program.status)
+	case <-c.program.Exited():
+		reason = "it " + describe(c.program.Status())
 	case <-c.over:
 		// The stream ends a moment before the process does; tell of the latter if it comes.
-		if c.program.gone(drainTime, stop) {
-			reason = "it " + describe(c.program.status)
+		if c.program.Ending(stop) {
+			reason = "it " + describe(c.program.Status())
 		} else {
 			reason = "it broke the connection, or the protocol, and was ended"
 		}
 	case <-stop:
 		reason = "it was shut down"
 	}
-	err = c.program.end(grace, hurry)
+	err = c.program.End(grace, hurry)
 	<-c.over // its streams are closed
 	_ = c.session.Close()
 	return reason, err

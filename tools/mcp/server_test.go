@@ -70,7 +70,9 @@ func addTools(s *sdk.Server, mode string) {
 		addTool(s, strings.Repeat("n", 60), func(arguments) *sdk.CallToolResult { return nil })
 	}
 	s.AddTool(&sdk.Tool{Name: "free", Description: "takes what it is given", InputSchema: map[string]any{"type": "object"}},
-		func(_ context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) { return say(string(r.Params.Arguments)), nil })
+		func(_ context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+			return say(string(r.Params.Arguments)), nil
+		})
 	addTool(s, "echo", func(a arguments) *sdk.CallToolResult { return say(a.Text) })
 	addTool(s, "fail", func(a arguments) *sdk.CallToolResult {
 		return &sdk.CallToolResult{IsError: true, Content: []sdk.Content{&sdk.TextContent{Text: a.Text}}}

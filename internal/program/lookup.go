@@ -1,4 +1,4 @@
-package mcp
+package program
 
 import (
 	"os/exec"
@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// lookPath finds a command by the PATH of the environment it will get, not by that
+// LookPath finds a command by the PATH of the environment it will get, not by that
 // of the worker. Only absolute elements of PATH count.
-func lookPath(name string, env []string) (string, error) {
+func LookPath(name string, env []string) (string, error) {
 	if strings.Contains(name, "/") {
 		return exec.LookPath(name)
 	}
