@@ -23,8 +23,8 @@ var errTooLarge = errors.New("the answer is larger than 64 MiB")
 
 // answer is a response as far as it has come, from one try.
 type answer struct {
-	delta func(llm.Delta) // may be nil
-	shown bool            // a delta was given out
+	delta     func(llm.Delta) // may be nil
+	cacheHits string          // see Dialect
 
 	id, model string
 	any       bool // choice 0 was seen
@@ -44,8 +44,8 @@ type callParts struct {
 	args     []byte
 }
 
-// read takes a stream in until the answer is complete, or tells why it is none (§9, 10).
-func (a *answer) read(s *post.Stream) error {
+// Read takes a stream in until the answer is complete, or tells why it is none (§9, 10).
+func (a *answer) Read(s *post.Stream) error {
 	plain, err := s.Plain()
 	switch {
 	case errors.Is(err, io.EOF):
@@ -147,7 +147,6 @@ func (a *answer) add(c *chunk) error {
 
 func (a *answer) show(kind, text string) {
 	if a.delta != nil && text != "" {
-		a.shown = true
 		a.delta(llm.Delta{Kind: kind, Text: text})
 	}
 }

@@ -53,11 +53,11 @@ func (a *answer) callsWhole() bool {
 	return true
 }
 
-// message makes the response out of a complete answer.
-func (a *answer) message(cacheHits string, ids *replay.IDs, exchangeID string) (*state.Message, error) {
+// Message makes the response out of a complete answer.
+func (a *answer) Message(ids *replay.IDs, exchangeID string) (*state.Message, error) {
 	m := &state.Message{
 		Type: state.ModelResponse, Role: openai.ChatMessageRoleAssistant,
-		Content: a.content(), Extras: a.extras(exchangeID), Cost: cost(a.usage, cacheHits),
+		Content: a.content(), Extras: a.extras(exchangeID), Cost: cost(a.usage, a.cacheHits),
 	}
 	if len(a.reasoning) > 0 {
 		reasoning := text(a.reasoning)

@@ -2,11 +2,10 @@ package chat
 
 import (
 	"context"
-	"fmt"
 	"net"
 
 	"simplex/llm"
-	"simplex/llm/post"
+	"simplex/llm/exchange"
 	"simplex/llm/replay"
 	"simplex/state"
 )
@@ -20,78 +19,20 @@ type Config struct {
 }
 
 // Provider is an llm.Provider for one Chat Completions endpoint.
-type Provider struct {
-	name     string
-	dialect  Dialect
-	client   *post.Client
-	settings *llm.Settings
-	builders *replay.Lender
-	ids      *llm.ExchangeIDs
-}
-
-var _ llm.Provider = (*Provider)(nil)
+type Provider = exchange.Provider
 
 // New checks the configuration. Nothing is connected before the first exchange.
 func New(cfg Config) (*Provider, error) {
-	c := cfg.Filled()
 	d := cfg.Dialect
-	settings, err := llm.NewSettings(c, llm.SettingRules{
-		Options: d.Options, Show: d.Show, Patch: d.Patch,
-		Check: func(s state.Object) error { _, err := requestSettings(s, d); return err },
+	return exchange.New(exchange.Config{
+		Model: cfg.Config, Defaults: d.Endpoint, Dial: cfg.Dial,
+		Rules: llm.SettingRules{
+			Options: d.Options, Show: d.Show, Patch: d.Patch,
+			Check: func(s state.Object) error { _, err := requestSettings(s, d); return err },
+		},
+		Form: func() replay.Form { return &form{dialect: d} },
+		Answer: func(delta func(llm.Delta)) exchange.Answer {
+			return &answer{delta: delta, cacheHits: d.CacheHits}
+		},
 	})
-	if err != nil {
-		return nil, err
-	}
-	c.Endpoint = d.Endpoint.Overlay(c.Endpoint)
-	client, err := post.New(post.Config{Model: c, Dial: cfg.Dial})
-	if err != nil {
-		return nil, fmt.Errorf("provider %s: %w", c.Name, err)
-	}
-	return &Provider{
-		name: c.Name, dialect: d, client: client, settings: settings,
-		builders: replay.NewLender(func() replay.Form { return &form{dialect: d} }),
-		ids:      llm.NewExchangeIDs(c.Random),
-	}, nil
-}
-
-// Exchange implements llm.Provider.
-func (p *Provider) Exchange(ctx context.Context, req llm.Request) (*state.Message, error) {
-	builder, release := p.builders.Borrow()
-	defer release()
-	body, err := builder.Build(p.settings.Current(), req.State)
-	if err != nil {
-		return nil, &llm.Error{Stage: llm.StageRequest, Err: err}
-	}
-	var got *answer
-	err = p.client.Do(ctx, body, func(s *post.Stream) error {
-		if got != nil && got.shown && req.Delta != nil {
-			req.Delta(llm.Delta{Kind: llm.DeltaRestart})
-		}
-		got = &answer{delta: req.Delta}
-		return got.read(s)
-	})
-	if err != nil {
-		return nil, err
-	}
-	return got.message(p.dialect.CacheHits, builder.IDs(), p.ids.Next())
-}
-
-// Options implements llm.Provider.
-func (p *Provider) Options() llm.OptionSet { return p.settings.Options() }
-
-// SetOptions implements llm.Provider. It counts from the next exchange on.
-func (p *Provider) SetOptions(choice state.Object) error {
-	if err := p.settings.Choose(choice); err != nil {
-		return fmt.Errorf("provider %s: %w", p.name, err)
-	}
-	return nil
-}
-
-// Name implements llm.Provider.
-func (p *Provider) Name() string { return p.name }
-
-// Close implements llm.Provider.
-func (p *Provider) Close() error {
-	p.client.Close()
-	return nil
 }

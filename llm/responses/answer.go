@@ -19,7 +19,6 @@ var errTooLarge = errors.New("the answer is larger than 64 MiB")
 // answer is a response as far as it has come, from one try.
 type answer struct {
 	delta func(llm.Delta) // may be nil
-	shown bool            // a delta was given out
 
 	id      string
 	items   []state.Object // finished ones, in order
@@ -30,8 +29,8 @@ type answer struct {
 	size    int
 }
 
-// read takes a stream in until its terminal event, or tells why there is no answer.
-func (a *answer) read(s *post.Stream) error {
+// Read takes a stream in until its terminal event, or tells why there is no answer.
+func (a *answer) Read(s *post.Stream) error {
 	plain, err := s.Plain()
 	switch {
 	case errors.Is(err, io.EOF):
@@ -105,7 +104,6 @@ func (a *answer) show(kind string, sum []byte, delta jsontext.Value) []byte {
 	piece := sum[before:]
 	a.size += len(piece)
 	if a.delta != nil && len(piece) > 0 {
-		a.shown = true
 		a.delta(llm.Delta{Kind: kind, Text: string(piece)})
 	}
 	return sum

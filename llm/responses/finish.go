@@ -73,8 +73,8 @@ func (a *answer) complete(response state.Object) error {
 	return nil
 }
 
-// message makes the response out of a complete answer.
-func (a *answer) message(ids *replay.IDs, exchangeID string) (*state.Message, error) {
+// Message makes the response out of a complete answer.
+func (a *answer) Message(ids *replay.IDs, exchangeID string) (*state.Message, error) {
 	m := &state.Message{Type: state.ModelResponse, Role: "assistant", Cost: cost(a.usage)}
 	var reasoning, said []state.Object
 	var kinds []string

@@ -45,7 +45,7 @@ func FuzzEvent(f *testing.F) {
 		if err := a.complete(object(e.Response)); err != nil {
 			return
 		}
-		m, err := a.message(replay.New(form{}).IDs(), "x")
+		m, err := a.Message(replay.New(form{}).IDs(), "x")
 		if err == nil && m == nil {
 			t.Error("neither a message nor an error")
 		}
