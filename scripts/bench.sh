@@ -50,3 +50,6 @@ go test ./test/bench -run '^$' -bench . -benchtime 9x
 echo
 echo "requests and streamed answers, saves in both formats, pages of long histories:"
 go test ./llm/chat ./llm/responses ./persistence/sqlitestore ./wire/display ./intercom -run '^$' -bench . -benchtime 1s
+echo
+echo "manage against the cheapest managers, interleaved:"
+PERF="$perf" scripts/bench-manage.sh
