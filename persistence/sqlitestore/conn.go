@@ -30,6 +30,9 @@ type access string
 const (
 	readWrite access = "mode=rw"
 	readOnly  access = "mode=ro"
+	// noSpace is readOnly without a write to the shared memory. Where no process has the
+	// database open, the index of the log is in this process's own memory.
+	noSpace access = "mode=ro&readonly_shm=1"
 	// snapshot reads the file alone: no lock, no log, no shared memory. It is right only
 	// where no process has the database open.
 	snapshot access = "mode=ro&immutable=1"

@@ -76,7 +76,7 @@ func TestKillAtEveryCall(t *testing.T) {
 			}
 		}
 		t.Logf("%d turns before: %d points, every child seen dead; %d times one save more than acknowledged", prior, points, more)
-		if points == 0 || more == 0 {
+		if points == 0 || more == 0 && stride == 1 {
 			t.Errorf("%d turns before: the kills missed a side: %d points, %d saves more", prior, points, more)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"syscall"
 
 	"simplex/state"
 )
@@ -77,16 +78,11 @@ func unchanged(path string, before sight, revision int64) error {
 }
 
 func readWith(ctx context.Context, path string, how access, w io.Writer) (info Info, err error) {
-	c, err := dial(path, how)
+	c, err := dialReader(path, how)
 	if err != nil {
 		return Info{}, err
 	}
 	defer func() { err = errors.Join(err, c.close()) }()
-	if how == readOnly {
-		if err := checkKind(c); err != nil {
-			return Info{}, err
-		}
-	}
 	if err := c.run(sqlRead); err != nil {
 		return Info{}, err
 	}
@@ -102,6 +98,24 @@ func readWith(ctx context.Context, path string, how access, w io.Writer) (info I
 	}
 	info = Info{Revision: h.revision, OperationID: h.operation}
 	return info, stream(ctx, c, h, w)
+}
+
+// dialReader opens a database for one read. The first to open a killed owner's database
+// fills the shared memory anew, which a full disk has no room for; it reads without.
+func dialReader(path string, how access) (*conn, error) {
+	c, err := dial(path, how)
+	if err == nil && how != snapshot {
+		if err = checkKind(c); err != nil {
+			err = errors.Join(err, c.close())
+		}
+	}
+	if err == nil {
+		return c, nil
+	}
+	if how == readOnly && errors.Is(err, syscall.ENOSPC) {
+		return dialReader(path, noSpace)
+	}
+	return nil, err
 }
 
 // checkKind is checkHeader through a connection.
