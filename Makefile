@@ -50,7 +50,7 @@ fuzz: ## each fuzz target for FUZZTIME (default 1s)
 	@scripts/fuzz.sh $(FUZZTIME)
 
 crash: ## the crash harness on the real binary: kills, faults and power cuts (needs root)
-	$(GO) test -tags crash -timeout 60m -count=1 -v ./test/crash
+	$(GO) test -tags crash -timeout 60m -count=1 -v ./test/crash ./test/crashworker
 
 soak: ## the long tests: kills, bad links, many workers (needs root and iproute2)
 	@scripts/soak.sh

@@ -26,10 +26,19 @@ func laborer(_ int, body string) rig.Reply {
 }
 
 // TestKilledAtEveryBoundary kills the worker with SIGKILL as soon as the Hub has its n-th
-// event of a run of 20 tool exchanges, for every n.
+// event of a run of 20 tool exchanges, for every n and both formats of the state.
 func TestKilledAtEveryBoundary(t *testing.T) {
 	t.Parallel()
 	count("11")
+	for _, format := range formats {
+		t.Run(format, func(t *testing.T) {
+			t.Parallel()
+			killedEverywhere(t, format)
+		})
+	}
+}
+
+func killedEverywhere(t *testing.T, format string) {
 	all := len(begin) + rounds*len(exchange()) + len(end)
 	points := make(chan int, all)
 	t.Run("points", func(t *testing.T) {
@@ -41,17 +50,18 @@ func TestKilledAtEveryBoundary(t *testing.T) {
 			t.Run(strconv.Itoa(worker), func(t *testing.T) {
 				t.Parallel()
 				for n := 1 + worker*stride; n <= all; n += 4 * stride {
-					killedAt(t, n)
+					killedAt(t, format, n)
 					points <- n
 				}
 			})
 		}
 	})
-	t.Logf("killed at %d points of %d", len(points), all)
+	t.Logf("%s: killed at %d points of %d", format, len(points), all)
 }
 
-func killedAt(t *testing.T, n int) {
+func killedAt(t *testing.T, format string, n int) {
 	r := rig.New(t)
+	r.Persistence = "format: " + format
 	r.Binary = rig.Plain // for 126 runs of 20 exchanges
 	restarted := new(atomic.Bool)
 	r.Model.Answer = func(n int, body string) rig.Reply {
@@ -72,7 +82,7 @@ func killedAt(t *testing.T, n int) {
 	}
 	p.Kill()
 	at := fmt.Sprintf("after event %d (%s)", n, rig.Label(seen[len(seen)-1]))
-	st := r.State() // checks the structure
+	st := stored(t, r, format) // checks the structure
 	announced(t, at, st, append(seen, r.Hub.Rest()...))
 	ran := r.Effects()
 	restarted.Store(true)
