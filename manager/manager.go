@@ -94,6 +94,9 @@ func (s *session) run() (*Result, error) {
 	if err := checkRequest(s.req); err != nil {
 		return nil, err
 	}
+	if err := enoughDescriptors(s.req); err != nil {
+		return nil, err
+	}
 	switch s.req.Operation {
 	case protocol.Inspect:
 		return s.inspect()

@@ -104,10 +104,13 @@ func (d *Dir) openOwn(name string) (*Dir, error) {
 		if perr != nil {
 			return nil, perr
 		}
-		err = d.ops.chmod(path.fd, name, 0o700)
+		perr = d.ops.chmod(path.fd, name, 0o700)
 		_ = path.Close()
-		if err != nil {
-			return nil, d.fail("open directory", name, err)
+		if errors.Is(perr, unix.EPERM) {
+			return nil, err // another user's: the refusal is what counts
+		}
+		if perr != nil {
+			return nil, d.fail("open directory", name, perr)
 		}
 		dir, err = d.DirHere(name, Read)
 	}

@@ -1,0 +1,28 @@
+package manager
+
+import (
+	"fmt"
+
+	"golang.org/x/sys/unix"
+
+	"simplex/manager/protocol"
+)
+
+// spareDescriptors are what an operation opens beside the directories above its
+// allocations, those that every process has and the runtime's own included.
+const spareDescriptors = 24
+
+// enoughDescriptors refuses a request that this process may not open enough files for.
+// In the middle of an operation the language's runtime needs two descriptors of its own,
+// and where it gets none the process ends without an answer.
+func enoughDescriptors(req *protocol.Request) error {
+	need := uint64(len(components(req.Directory)) + spareDescriptors)
+	if req.Source != nil {
+		need += uint64(len(components(req.Source.Directory)) + 1)
+	}
+	var limit unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil || limit.Cur >= need {
+		return nil // where the limit is not known, what fails later tells
+	}
+	return fmt.Errorf("this process may open %d files, and the request may need %d: %w", limit.Cur, need, unix.EMFILE)
+}
