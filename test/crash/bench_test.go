@@ -9,6 +9,7 @@ import (
 	"encoding/json/v2"
 	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -29,6 +30,7 @@ type bench struct {
 	root   string // of the point at work
 	fixed  string // root of every point, on a file system of its own; "": a fresh directory each
 	n      int
+	random *rand.Rand // layer D2
 }
 
 // answer is one response; code is "" for success and "none" where there was no response.
@@ -119,7 +121,16 @@ func (b *bench) record(id string) string {
 }
 
 // violations is what must never be seen, whatever was killed.
-func (b *bench) violations() (out []string) {
+func (b *bench) violations() []string {
+	out := b.unsound()
+	if n := len(b.leftovers()); n > 1 {
+		out = append(out, fmt.Sprintf("%d temporary names", n))
+	}
+	return out
+}
+
+// unsound is what a power cut must not leave, either.
+func (b *bench) unsound() (out []string) {
 	entries, _ := os.ReadDir(filepath.Join(b.root, "up"))
 	for _, e := range entries {
 		id := e.Name()
@@ -142,9 +153,6 @@ func (b *bench) violations() (out []string) {
 		case (string(status) == "removing" || string(status) == "retired") && strings.Contains(raw, secret):
 			out = append(out, id+" is "+string(status)+" and holds the secret")
 		}
-	}
-	if n := len(b.leftovers()); n > 1 {
-		out = append(out, fmt.Sprintf("%d temporary names", n))
 	}
 	return out
 }

@@ -4,7 +4,6 @@ package crash
 
 import (
 	"encoding/json/v2"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -65,7 +64,7 @@ func TestPlantedFaultsAreCaught(t *testing.T) {
 			}
 		}
 		f := kill(t, build(t, p.overlay(t)), ops)
-		fmt.Printf("control %-40s points=%d violations=%d\n", p.name, f.points, f.violations)
+		report(t, "control %-40s points=%d violations=%d", p.name, f.points, f.violations)
 		if (f.violations > 0) != p.seen {
 			t.Errorf("%s: %d violations in %d points", p.name, f.violations, f.points)
 		}
@@ -73,7 +72,7 @@ func TestPlantedFaultsAreCaught(t *testing.T) {
 			caught++
 		}
 	}
-	fmt.Printf("controls planted=%d caught=%d invisible_by_layer=B: no fsync of the record\n", len(all), caught)
+	report(t, "controls planted=%d caught=%d invisible_by_layer=B: no fsync of the record", len(all), caught)
 }
 
 // overlay writes the changed file and tells the compiler to take it.

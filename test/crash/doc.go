@@ -4,11 +4,23 @@
 // of `simplex manage` and checks what is left (docs/manager.md, "What survives which
 // crash"):
 //
-//	go test -tags crash ./test/crash
+//	go test -tags crash -timeout 60m ./test/crash
 //
-// strace delivers SIGKILL at the entry of the n-th call of each kind, or lets it fail
-// once or from then on. After each point every record is whole, the request repeated
-// twice ends as if nothing had happened, and `published` told the truth. Binaries with
-// planted faults must be caught, otherwise a zero means nothing. It needs strace; where
-// that is missing it fails and does not pass in silence.
+// The layers:
+//
+//   - kill, errors: strace delivers SIGKILL at the entry of the n-th call of each kind,
+//     or lets it fail once or from then on; compound: one upon the other.
+//   - power: a loop-mounted file system is shut down before each call that changes
+//     something.
+//   - strict: the trace of an operation is replayed on a file system in memory that
+//     keeps only what fsync promises, cut after each call, and once more in the repeat.
+//   - full, limits: disks that are full, read-only or hold a file that cannot be deleted;
+//     limits on the size of files and on open files.
+//   - races: 32 processes at once about one hierarchy, and about one allocation.
+//
+// After each point every record is whole, the request repeated twice ends as if nothing
+// had happened, and `published` told the truth. Binaries with planted faults must be
+// caught, otherwise a zero means nothing. The figures come once more at the end. A layer
+// that lacks strace, root or loop devices says SKIPPED with the reason and fails. Random
+// choices are brought back by SEED=; SIMPLEX_LONG=1 tries more errors and rounds.
 package crash
