@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -40,12 +41,8 @@ func main() {
 
 // execute runs one command line and gives its exit code.
 func execute(args []string, stdout, stderr io.Writer) int {
-	cli.VersionPrinter = func(c *cli.Context) { fmt.Fprintln(c.App.Writer, c.App.Version) }
 	out := &outlet{w: stdout}
-	app := command(out, stderr)
-	// The one argument of manage is its caller's; nothing in it asks for completions.
-	app.EnableBashCompletion = len(args) < 2 || args[1] != "manage"
-	err := app.Run(args)
+	err := dispatch(args, out, stderr)
 	if err == nil {
 		err = out.err
 	}
@@ -63,6 +60,17 @@ func execute(args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintf(stderr, "simplex: %v\n", err)
 		return exitFailure
 	}
+}
+
+func dispatch(args []string, stdout, stderr io.Writer) error {
+	if argument, ok := plainRequest(args); ok {
+		return answerRequest(context.Background(), argument, stdout, stderr)
+	}
+	cli.VersionPrinter = func(c *cli.Context) { fmt.Fprintln(c.App.Writer, c.App.Version) }
+	app := command(stdout, stderr)
+	// The one argument of manage is its caller's; nothing in it asks for completions.
+	app.EnableBashCompletion = len(args) < 2 || args[1] != "manage"
+	return app.Run(args)
 }
 
 // outlet is standard output with a memory: what could not be written is a failure of the

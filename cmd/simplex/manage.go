@@ -2,6 +2,8 @@ package main
 
 import (
 	"bufio"
+	"context"
+	"io"
 	"log/slog"
 
 	"github.com/urfave/cli/v2"
@@ -24,7 +26,7 @@ func manageCommand() *cli.Command {
 		Action: manage,
 		// Usage errors are answered in the envelope, too: the caller reads standard output.
 		// The library's text may quote an argument, so it is left out.
-		OnUsageError: func(c *cli.Context, _ error, _ bool) error { return respondError(c, "", badCommandLine()) },
+		OnUsageError: func(c *cli.Context, _ error, _ bool) error { return respondError(c.App.Writer, "", badCommandLine()) },
 	}
 }
 
@@ -35,21 +37,35 @@ func badCommandLine() *protocol.Error {
 func manage(c *cli.Context) error {
 	requests := c.StringSlice("request")
 	if len(requests) != 1 || c.Args().Present() {
-		return respondError(c, "", badCommandLine())
+		return respondError(c.App.Writer, "", badCommandLine())
 	}
-	req, failure := protocol.Decode(requests[0])
+	return answerRequest(c.Context, requests[0], c.App.Writer, c.App.ErrWriter)
+}
+
+// plainRequest gives the argument of the one form of command line that programs use. A Hub
+// calls the manager often, so that form does without the command line library.
+func plainRequest(args []string) (string, bool) {
+	if len(args) == 4 && args[1] == "manage" && args[2] == "--request" {
+		return args[3], true
+	}
+	return "", false
+}
+
+// answerRequest writes the one response to a request; the exit code is 1 unless it succeeded.
+func answerRequest(ctx context.Context, argument string, stdout, stderr io.Writer) error {
+	req, failure := protocol.Decode(argument)
 	if failure != nil {
-		return respondError(c, req.RequestID, failure)
+		return respondError(stdout, req.RequestID, failure)
 	}
 	// Modes are set explicitly; this is for the instant between a creation and that.
 	unix.Umask(0o077)
-	logger := slog.New(slog.NewTextHandler(c.App.ErrWriter, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	result, failure := manager.New(manager.Config{Logger: logger, SQLite: sqliteReader{}}).Handle(c.Context, req)
+	logger := slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	result, failure := manager.New(manager.Config{Logger: logger, SQLite: sqliteReader{}}).Handle(ctx, req)
 	if failure != nil {
-		return respondError(c, req.RequestID, failure)
+		return respondError(stdout, req.RequestID, failure)
 	}
 	defer result.Close()
-	out := bufio.NewWriterSize(c.App.Writer, manageBuffer)
+	out := bufio.NewWriterSize(stdout, manageBuffer)
 	if err := protocol.WriteResult(out, req.RequestID, result.Write); err != nil {
 		return err
 	}
@@ -57,8 +73,8 @@ func manage(c *cli.Context) error {
 }
 
 // respondError writes the failure as the one response; the exit code is 1.
-func respondError(c *cli.Context, requestID string, e *protocol.Error) error {
-	if _, err := c.App.Writer.Write(protocol.AppendError(nil, requestID, e)); err != nil {
+func respondError(stdout io.Writer, requestID string, e *protocol.Error) error {
+	if _, err := stdout.Write(protocol.AppendError(nil, requestID, e)); err != nil {
 		return err
 	}
 	return exitError(exitFailure)
