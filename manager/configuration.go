@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/sys/unix"
+
 	"simplex/load"
 	"simplex/manager/protocol"
 )
@@ -107,6 +109,9 @@ func storageKey(p *load.Node, name string) (string, error) {
 		return bad("must not hold a .. component")
 	}
 	clean := path.Clean(n.Text)
+	if slices.ContainsFunc(strings.Split(clean, "/"), func(part string) bool { return len(part) > unix.NAME_MAX }) {
+		return bad("must have components of at most 255 bytes")
+	}
 	if clean == "." || within(clean, configDir) || within(clean, sessionLock) {
 		return bad("must be a place of its own below the root")
 	}

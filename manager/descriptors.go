@@ -12,11 +12,18 @@ import (
 // allocations, those that every process has and the runtime's own included.
 const spareDescriptors = 24
 
+// deletionDescriptors is what safepath.RemoveTree opens: with fewer a deep tree would stop
+// a removal after its tombstone.
+const deletionDescriptors = 40
+
 // enoughDescriptors refuses a request that this process may not open enough files for.
 // In the middle of an operation the language's runtime needs two descriptors of its own,
 // and where it gets none the process ends without an answer.
 func enoughDescriptors(req *protocol.Request) error {
 	need := uint64(len(components(req.Directory)) + spareDescriptors)
+	if req.Operation == protocol.Remove {
+		need += deletionDescriptors
+	}
 	if req.Source != nil {
 		need += uint64(len(components(req.Source.Directory)) + 1)
 	}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io/fs"
 
+	"golang.org/x/sys/unix"
+
 	"simplex/internal/durable"
 	"simplex/internal/safepath"
 	"simplex/manager/protocol"
@@ -96,7 +98,7 @@ func (s *session) sweep() error {
 		return nil
 	}
 	var errs []error
-	for _, suffix := range []string{tempSuffix, stageSuffix, trashSuffix} {
+	for _, suffix := range temporary {
 		errs = append(errs, s.mgr.RemoveTree(s.id()+suffix))
 	}
 	return errors.Join(errs...)
@@ -187,6 +189,7 @@ func (s *session) moveIntoPlace() error {
 	if err != nil {
 		return err
 	}
+	s.published = true
 	if err := s.parent.Sync(); err != nil {
 		return err
 	}
@@ -200,16 +203,33 @@ func (s *session) moveToTrash() error {
 		return deleting(err)
 	}
 	err := s.parent.Rename(s.id(), s.mgr, s.id()+trashSuffix, false)
+	if errors.Is(err, unix.EXDEV) {
+		err = s.deleteInPlace(err)
+	}
 	if err != nil {
 		return deleting(err)
 	}
+	s.published = true
 	if err := s.parent.Sync(); err != nil {
 		return err
 	}
 	return s.mgr.Sync()
 }
 
+// deleteInPlace is for a root in the lower layer of an overlay, which cannot be renamed.
+// The tombstone is already there, so that a half-deleted root is no allocation's.
+func (s *session) deleteInPlace(refused error) error {
+	at, err := s.parent.MountBelow(s.id())
+	if err != nil || at != "" {
+		return errors.Join(refused, err)
+	}
+	return s.parent.RemoveTree(s.id())
+}
+
+// deleteTrash may take long, and touches nothing but what the lease guards: the root's
+// siblings need not wait for it.
 func (s *session) deleteTrash() error {
+	s.chain.unlock()
 	if err := s.sweep(); err != nil {
 		return deleting(err)
 	}

@@ -15,6 +15,7 @@ var (
 	errPanic     = errors.New("internal error")
 	errDeleting  = errors.New("the removal is not complete; repeat it") // after the tombstone
 	errForeign   = errors.New("the directory there is not the one that was prepared")
+	errLost      = errors.New("the directory that was prepared is not there; put it back, or remove the allocation")
 	errUnmanaged = errors.New("something that is not managed is there already")
 )
 
@@ -26,6 +27,7 @@ var codes = [...]struct {
 	{errPanic, protocol.Internal},
 	{errDeleting, protocol.IOError},
 	{errForeign, protocol.OwnershipMismatch},
+	{errLost, protocol.OwnershipMismatch},
 	{errUnmanaged, protocol.UnmanagedDirectory},
 	{errRecord, protocol.CorruptRecord},
 	{errRecordVersion, protocol.UnsupportedVersion},
@@ -40,11 +42,27 @@ var codes = [...]struct {
 	{unix.ENAMETOOLONG, protocol.InvalidRequest},
 }
 
+// sourceError is about the parent of a fork: "removed" said of it must not be taken for
+// the child's.
+type sourceError struct{ err error }
+
+func (e *sourceError) Error() string {
+	if inner, ok := errors.AsType[*protocol.Error](e.err); ok {
+		return "source: " + inner.Message
+	}
+	return "source: " + e.err.Error()
+}
+
+func (e *sourceError) Unwrap() error { return e.err }
+
 // failure turns any error into the peer's. Messages name paths of the request's own
 // tree, never what a file holds.
 func (s *session) failure(err error) *protocol.Error {
 	out, ok := errors.AsType[*protocol.Error](err)
-	if !ok {
+	switch about, other := errors.AsType[*sourceError](err); {
+	case ok && other:
+		out = protocol.NewError(out.Code, about.Error())
+	case !ok:
 		out = protocol.NewError(codeOf(err), err.Error())
 	}
 	if out.Published == nil && s.locked {

@@ -23,10 +23,19 @@ func (s *session) cleanFork() (*Result, error) {
 	source := ""
 	if !known {
 		if source, err = s.parentSource(); err != nil {
+			s.tidyChild()
 			return nil, err
 		}
 	}
 	return s.mutate(!known, source)
+}
+
+// tidyChild removes what a killed fork left of a child that is refused now. Where it
+// cannot, the refusal is the answer all the same.
+func (s *session) tidyChild() {
+	child := &session{m: s.m, req: s.req}
+	defer child.close()
+	_ = child.acquire(false)
 }
 
 // known tells whether the child has a record; records never go away.
@@ -47,7 +56,7 @@ func (s *session) parentSource() (string, error) {
 	p := &session{m: s.m, req: &protocol.Request{Operation: protocol.CleanFork, AllocationID: from.AllocationID, Directory: from.Directory}}
 	s.others = append(s.others, p.close)
 	if err := p.share(); err != nil {
-		return "", fmt.Errorf("source: %w", err)
+		return "", &sourceError{err}
 	}
 	captured := p.rec.Startup
 	switch {

@@ -25,6 +25,9 @@ const (
 	trashSuffix  = ".trash"
 )
 
+// temporary are the suffixes of names that no request leaves behind.
+var temporary = [...]string{tempSuffix, stageSuffix, trashSuffix}
+
 // Config equips a Manager. The zero value works, without SQLite states.
 type Config struct {
 	SQLite StateReader   // reads SQLite states; nil: read_state of one that exists is unsupported_operation

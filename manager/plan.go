@@ -77,6 +77,14 @@ func (now situation) mustBeReady() error {
 	return notReady(now.rec)
 }
 
+// lost refuses to speak of a ready allocation whose directory somebody took away.
+func (now situation) lost() error {
+	if now.root == rootAbsent {
+		return errLost
+	}
+	return errForeign
+}
+
 func retired() error {
 	return refuse(protocol.Retired, "the allocation was removed; use a fresh directory and identity")
 }
@@ -106,6 +114,8 @@ func (now situation) prepare(req *protocol.Request) (plan, error) {
 			return plan{}, notReady(rec)
 		}
 		return now.resume()
+	case now.root != rootOurs:
+		return plan{}, now.lost()
 	}
 	return now.refresh(req)
 }
@@ -172,6 +182,8 @@ func (now situation) cleanFork(req *protocol.Request) (plan, error) {
 		return plan{}, refuse(protocol.Conflict, "the allocation was forked with another refresh")
 	case rec.Status == statusPreparing:
 		return now.resume()
+	case now.root != rootOurs:
+		return plan{}, now.lost()
 	}
 	return confirm(), nil
 }
@@ -183,6 +195,9 @@ func (now situation) capture(req *protocol.Request) (plan, error) {
 	rec := now.rec
 	if *req.ExpectedRevision != rec.Revision {
 		return plan{}, refuse(protocol.RevisionMismatch, "the allocation has another revision than expected_revision")
+	}
+	if now.root != rootOurs {
+		return plan{}, now.lost()
 	}
 	doc, err := rec.document()
 	if err != nil {

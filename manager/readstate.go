@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"io"
 	"path/filepath"
 
@@ -53,15 +54,15 @@ func (s *session) readState() (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	switch root, err := s.findRoot(); {
-	case err != nil:
+	root, err := s.findRoot()
+	if err != nil {
 		return nil, err
-	case root == rootForeign:
-		return nil, errForeign
-	case root == rootOurs:
-		if s.root, err = s.parent.Dir(s.id(), safepath.Search); err != nil {
-			return nil, err
-		}
+	}
+	if root != rootOurs {
+		return nil, situation{root: root}.lost()
+	}
+	if s.root, err = s.parent.Dir(s.id(), safepath.Search); err != nil {
+		return nil, err
 	}
 	dir, err := s.stateDir(doc.State)
 	if err != nil {
@@ -75,9 +76,6 @@ func (s *session) readState() (*Result, error) {
 
 // stateDir opens the state directory, nil where it is missing.
 func (s *session) stateDir(rel string) (*safepath.Dir, error) {
-	if s.root == nil {
-		return nil, nil
-	}
 	dir, err := s.root.Descend(rel, safepath.Search)
 	if missing(err) {
 		return nil, nil
@@ -106,35 +104,25 @@ func (s *session) openIn(dir *safepath.Dir, name string) (*safepath.File, error)
 // readJSON checks both files whole before the answer begins, and then reads them once
 // more while it is written, so that no size needs memory.
 func (s *session) readJSON(dir *safepath.Dir) (*Result, error) {
-	st, err := s.openIn(dir, stateFile)
+	st, err := s.checked(dir, stateFile, checkObject)
 	if err != nil {
 		return nil, err
 	}
-	text, err := s.openIn(dir, readableFile)
+	text, err := s.checked(dir, readableFile, checkText)
 	if err != nil {
 		return nil, err
-	}
-	if st != nil {
-		if err := corrupt(st, checkObject(st)); err != nil {
-			return nil, err
-		}
-	}
-	if text != nil {
-		if err := corrupt(text, checkText(text)); err != nil {
-			return nil, err
-		}
 	}
 	write := func(w io.Writer) error {
 		if _, err := io.WriteString(w, `{"backend":"json","state":`); err != nil {
 			return err
 		}
-		if err := copyFile(w, st, compactJSON); err != nil {
+		if err := st.copyTo(w, compactJSON); err != nil {
 			return err
 		}
 		if _, err := io.WriteString(w, `,"readable":`); err != nil {
 			return err
 		}
-		if err := copyFile(w, text, quoteText); err != nil {
+		if err := text.copyTo(w, quoteText); err != nil {
 			return err
 		}
 		_, err := io.WriteString(w, "}")
@@ -143,30 +131,21 @@ func (s *session) readJSON(dir *safepath.Dir) (*Result, error) {
 	return &Result{stream: write, close: s.close}, nil
 }
 
+// checked opens and checks a file, nil where it or its directory is missing.
+func (s *session) checked(dir *safepath.Dir, name string, check func(io.Reader) error) (*checkedFile, error) {
+	f, err := s.openIn(dir, name)
+	if err != nil || f == nil {
+		return nil, err
+	}
+	c := &checkedFile{file: f, seed: maphash.MakeSeed()}
+	c.sum, err = c.read(check)
+	return c, corrupt(f, err)
+}
+
 // corrupt names the file whose content is no state; an I/O error stays one.
 func corrupt(f *safepath.File, err error) error {
 	if errors.Is(err, errContent) {
 		return refuse(protocol.StateCorrupt, fmt.Sprintf("%s: %v", filepath.Base(f.Path()), err))
-	}
-	return err
-}
-
-// copyFile writes a checked file's content, or null. A file that is not what was checked
-// makes the response fail rather than lie.
-func copyFile(w io.Writer, f *safepath.File, content func(io.Writer, io.Reader) error) error {
-	if f == nil {
-		_, err := io.WriteString(w, "null")
-		return err
-	}
-	if err := f.Rewind(); err != nil {
-		return err
-	}
-	if err := content(w, f); err != nil {
-		return err
-	}
-	now, err := f.Now()
-	if err == nil && (now.Size != f.Info().Size || now.Modified != f.Info().Modified) {
-		err = fmt.Errorf("%s: changed while it was read", f.Path())
 	}
 	return err
 }
@@ -208,10 +187,7 @@ func (s *session) readDatabase(dir *safepath.Dir) (*Result, error) {
 		return nil, err
 	}
 	s.others = append(s.others, func() { _ = snap.Close() })
-	text, err := s.openIn(dir, readableFile)
-	if err == nil && text != nil {
-		err = corrupt(text, checkText(text))
-	}
+	text, err := s.checked(dir, readableFile, checkText)
 	if err != nil {
 		return nil, err
 	}
@@ -225,7 +201,7 @@ func (s *session) readDatabase(dir *safepath.Dir) (*Result, error) {
 		if _, err := io.WriteString(w, `,"readable":`); err != nil {
 			return err
 		}
-		if err := copyFile(w, text, quoteText); err != nil {
+		if err := text.copyTo(w, quoteText); err != nil {
 			return err
 		}
 		tail, err := object(struct {

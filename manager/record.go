@@ -10,6 +10,9 @@ import (
 // recordVersion is the one version of the record that this program reads and writes.
 const recordVersion = 1
 
+// maxRecord is far above what requests, which are arguments, can bring into a record.
+const maxRecord = 64 << 20
+
 // status is where in its life an allocation is. "" is an allocation without a record.
 type status string
 

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 
+	"golang.org/x/sys/unix"
+
 	"simplex/internal/durable"
 	"simplex/internal/safepath"
 	"simplex/manager/protocol"
@@ -89,14 +91,42 @@ func (s *session) acquire(creates bool) error {
 	}
 	if s.rec == nil {
 		if err := refuseNew(root, creates); err != nil {
-			return err
+			return errors.Join(err, s.tidy())
 		}
 	}
-	if s.lease, err = s.mgr.LockFile(s.id()+lockSuffix, safepath.Exclusive, true); err != nil {
+	if err := s.take(); err != nil {
 		return err
 	}
-	s.locked = true
 	return s.load()
+}
+
+// take takes the exclusive lease.
+func (s *session) take() (err error) {
+	s.lease, err = s.mgr.LockFile(s.id()+lockSuffix, safepath.Exclusive, true)
+	s.locked = err == nil
+	return err
+}
+
+// tidy removes what a killed request left where no record ever came to be: it may hold a
+// configuration. Whoever works there right now removes its own.
+func (s *session) tidy() error {
+	for _, suffix := range temporary {
+		_, err := s.mgr.Look(s.id() + suffix)
+		if missing(err) {
+			continue
+		}
+		if err == nil {
+			err = s.take()
+		}
+		if err == nil {
+			err = s.sweep()
+		}
+		if errors.Is(err, durable.ErrLocked) {
+			return nil
+		}
+		return err
+	}
+	return nil
 }
 
 // refuseNew is for a request that found no record.
@@ -147,7 +177,10 @@ func (s *session) load() error {
 		return err
 	}
 	defer f.Close()
-	raw, err := f.ReadAll()
+	raw, err := f.ReadAll(maxRecord)
+	if errors.Is(err, safepath.ErrTooLarge) {
+		return fmt.Errorf("%w: %w", errRecord, err)
+	}
 	if err != nil {
 		return err
 	}
@@ -213,7 +246,18 @@ func (s *session) guardRoot() (err error) {
 	if at != "" {
 		return fmt.Errorf("%s: %w", at, safepath.ErrMount)
 	}
+	// What an agent did to the modes of its own files must not stand in the way of their
+	// removal, least of all after the tombstone.
+	if err := s.root.Regain(); err != nil {
+		return err
+	}
 	s.guard, err = s.root.LockFile(sessionLock, safepath.Exclusive, false)
+	if errors.Is(err, unix.EACCES) {
+		if err := s.root.RegainFile(sessionLock); err != nil {
+			return err
+		}
+		s.guard, err = s.root.LockFile(sessionLock, safepath.Exclusive, false)
+	}
 	if missing(err) {
 		return nil
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -132,6 +133,13 @@ func unclaimed(dir *safepath.Dir, name string) error {
 	return err
 }
 
+// unlock gives the locks back and keeps the descriptors.
+func (c *chain) unlock() {
+	for _, d := range slices.Backward(c.dirs) {
+		d.Unlock()
+	}
+}
+
 // close gives descriptors and locks back in reverse order.
 func (c *chain) close() {
 	if c == nil {
@@ -145,7 +153,11 @@ func (c *chain) close() {
 // openManagerDir opens `.simplex-manager`. Anybody else who could write there could take
 // the locks away.
 func openManagerDir(parent *safepath.Dir, access safepath.Access) (*safepath.Dir, error) {
-	dir, err := parent.Dir(protocol.ManagerDirectory, access)
+	open := parent.Dir
+	if access == safepath.Read { // for a mutation, which moves roots between the two
+		open = parent.DirHere
+	}
+	dir, err := open(protocol.ManagerDirectory, access)
 	if err != nil {
 		return nil, err
 	}

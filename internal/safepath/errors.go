@@ -18,6 +18,8 @@ var (
 	ErrMount = errors.New("is a mount point")
 	// ErrName: a name is not one plain component.
 	ErrName = errors.New("is not one path component")
+	// ErrTooLarge: a file has more bytes than its reader takes.
+	ErrTooLarge = errors.New("is too large")
 	// ErrMoved: a directory was renamed or replaced after it was opened.
 	ErrMoved = errors.New("was moved or replaced meanwhile")
 )

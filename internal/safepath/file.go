@@ -117,10 +117,13 @@ func (f *File) Rewind() error {
 	return nil
 }
 
-// ReadAll reads to the end; the size is a hint only.
-func (f *File) ReadAll() ([]byte, error) {
-	out := make([]byte, 0, f.info.Size+1)
+// ReadAll reads to the end. A file of more than limit bytes is ErrTooLarge.
+func (f *File) ReadAll(limit int) ([]byte, error) {
+	out := make([]byte, 0, min(f.info.Size, int64(limit), 1<<20)+1)
 	for {
+		if len(out) > limit {
+			return nil, &Error{"read", f.path, ErrTooLarge}
+		}
 		if len(out) == cap(out) {
 			out = append(out, 0)[:len(out)]
 		}

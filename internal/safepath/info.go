@@ -30,6 +30,12 @@ func (i Info) Directory() bool { return i.Mode&unix.S_IFMT == unix.S_IFDIR }
 // Link tells whether it is a symbolic link.
 func (i Info) Link() bool { return i.Mode&unix.S_IFMT == unix.S_IFLNK }
 
+// foreign tells whether it is of a user whose word does not count for us.
+func (i Info) foreign() bool {
+	euid := unix.Geteuid()
+	return euid != 0 && i.UID != 0 && int(i.UID) != euid
+}
+
 // Same tells whether both are the same inode.
 func (i Info) Same(o Info) bool { return i.Dev == o.Dev && i.Ino == o.Ino }
 
@@ -52,8 +58,8 @@ func (d *Dir) Info() (Info, error) {
 }
 
 // Holds tells whether name is in d's directory inner, both looked at without following
-// links (ErrLink). Where inner is missing, or belongs to another user who hides it, the
-// answer is no.
+// links (ErrLink). Where inner is missing, or is another user's that neither root nor we
+// could have made, the answer is no: only root has to respect what any user says.
 func (d *Dir) Holds(inner, name string) (bool, error) {
 	if err := errors.Join(d.check("look at", inner), d.check("look at", name)); err != nil {
 		return false, err
@@ -63,21 +69,24 @@ func (d *Dir) Holds(inner, name string) (bool, error) {
 		return false, nil
 	}
 	if err != nil {
+		if info, lerr := d.Look(inner); lerr == nil && info.foreign() {
+			return false, nil
+		}
 		return false, err
 	}
 	defer in.Close()
+	info, err := in.Info()
+	if err != nil || info.foreign() {
+		return false, err
+	}
 	_, err = in.Look(name)
 	switch {
-	case err == nil:
-		return true, nil
 	case errors.Is(err, fs.ErrNotExist):
 		return false, nil
-	case errors.Is(err, fs.ErrPermission):
-		if info, ierr := in.Info(); ierr == nil && int(info.UID) != unix.Geteuid() {
-			return false, nil
-		}
+	case errors.Is(err, fs.ErrPermission) && int(info.UID) != unix.Geteuid():
+		return false, nil // root hides it, and so nothing of ours is in there
 	}
-	return false, err
+	return err == nil, err
 }
 
 // Moved fails with ErrMoved unless name of d is still the directory child.

@@ -36,6 +36,14 @@ func (d *Dir) Lock(kind LockKind) error {
 	return nil
 }
 
+// Unlock gives the directory's lock back, if it has one.
+func (d *Dir) Unlock() {
+	if d.held {
+		_ = unix.Flock(d.fd, unix.LOCK_UN)
+		d.held = false
+	}
+}
+
 // LockFile opens the lock file name of d, makes it with make if it is missing, and
 // takes a flock on the inode that the name stands for when it returns. A file with a
 // second hard link is durable.ErrNotRegular: it would tie two locks together.

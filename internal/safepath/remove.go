@@ -22,7 +22,8 @@ const (
 // never followed. It stops with ErrMount where a mount point is in the way; what was
 // removed until then stays removed. Directories that refuse their owner are made
 // accessible. A missing name is no error. At most 40 descriptors are open at once, and
-// depth has no limit.
+// depth has no limit; where directories cannot be moved, which is so in the lower layer
+// of an overlay, one descriptor a level is open.
 func (d *Dir) RemoveTree(name string) error {
 	if err := d.check("remove", name); err != nil {
 		return err
@@ -221,6 +222,9 @@ func (r *remover) moveUp(f *frame, name string) error {
 		if !errors.Is(err, unix.EEXIST) {
 			break
 		}
+	}
+	if errors.Is(err, unix.EXDEV) { // a lower layer of an overlay: nothing there can be moved
+		return r.push(f.dir, name)
 	}
 	if err != nil {
 		return fmt.Errorf("%s lies too deep: %w", filepath.Join(f.dir.path, name), err)
