@@ -32,7 +32,7 @@ var toolsets = []toolset{
 	{"reading", "reading", "always", []string{"read_text"}},
 	{"editing", "editing", "always", []string{"str_replace_edit"}},
 	{"modality", "modality_assist", "where the configuration has `modality_assist_model`", []string{"modality_assist"}},
-	{"hubcall", "hub_remote_call", "where the configuration has `hub_remote_call`", []string{"plan", "subagent_fork", "subagent_send", "subagent_receive"}},
+	{"hubcall", "hub_remote_call", "where the configuration has `hub_remote_call`, but not by `simplex chat`, which has neither plans nor subagents", []string{"plan", "subagent_fork", "subagent_send", "subagent_receive"}},
 }
 
 // declared is a tool's YAML file.

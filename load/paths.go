@@ -6,10 +6,6 @@ import (
 	"strings"
 )
 
-// ValidSessionID tells whether id is 1..128 ASCII letters, digits, `_` and `-`: no
-// separator, dot or control character, so it is one harmless file name.
-func ValidSessionID(id string) bool { return len(id) <= 128 && plainName(id) }
-
 func plainName(s string) bool {
 	for i := range len(s) {
 		b := s[i]

@@ -2,7 +2,6 @@ package loop
 
 import (
 	"slices"
-	"strconv"
 
 	"simplex/state"
 )
@@ -29,9 +28,6 @@ func (r *run) withUniqueIDs(m *state.Message) *state.Message {
 	return &unique
 }
 
-// namelessID stands for an empty call id.
-const namelessID = "call"
-
 // idSet is the call ids in use, with the next suffix to try for each repeated one.
 type idSet struct {
 	used map[string]struct{}
@@ -55,11 +51,12 @@ func callIDs(turns []*state.Turn) *idSet {
 func (s *idSet) assign(calls []state.Call) []state.Call {
 	var changed []state.Call
 	for i, c := range calls {
-		id := s.unique(c.ID)
+		id, next := state.UniqueCallID(c.ID, s.next[c.ID], s.has)
 		s.used[id] = struct{}{}
 		if id == c.ID {
 			continue
 		}
+		s.next[c.ID] = next
 		if changed == nil {
 			changed = slices.Clone(calls)
 		}
@@ -68,18 +65,7 @@ func (s *idSet) assign(calls []state.Call) []state.Call {
 	return changed
 }
 
-func (s *idSet) unique(id string) string {
-	if id == "" {
-		id = namelessID
-	}
-	if _, taken := s.used[id]; !taken {
-		return id
-	}
-	for n := max(s.next[id], 2); ; n++ {
-		fresh := id + "~" + strconv.Itoa(n)
-		if _, taken := s.used[fresh]; !taken {
-			s.next[id] = n + 1
-			return fresh
-		}
-	}
+func (s *idSet) has(id string) bool {
+	_, used := s.used[id]
+	return used
 }

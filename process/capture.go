@@ -3,6 +3,8 @@ package process
 import (
 	"sync"
 	"unicode/utf8"
+
+	"simplex/internal/text"
 )
 
 // Stream names one output of a process.
@@ -211,13 +213,6 @@ func (st *stream) readTail(from, end uint64) (tail []byte, start uint64) {
 // incomplete counts the bytes at the end of p that begin a UTF-8 sequence and
 // do not finish it.
 func incomplete(p []byte) int {
-	for n := 1; n < utf8.UTFMax && n <= len(p); n++ {
-		if last := p[len(p)-n:]; utf8.RuneStart(last[0]) {
-			if utf8.FullRune(last) {
-				return 0
-			}
-			return n
-		}
-	}
-	return 0
+	_, held := text.SplitTail(p)
+	return len(held)
 }

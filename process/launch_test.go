@@ -44,11 +44,11 @@ func TestChildGetsExactlyTheEnvironmentAsked(t *testing.T) {
 	t.Parallel()
 	store := newStore(t, Config{Environment: func() []string { return []string{"HOST=1", "PATH=/usr/bin:/bin"} }})
 	s := run(t, store, LaunchSpec{Executable: "env", Environment: []string{"X=1", "X=2"}})
-	if got := text(s, Stdout); got != "X=2\n" { // found by the host's PATH, which it does not get
+	if got := output(s, Stdout); got != "X=2\n" { // found by the host's PATH, which it does not get
 		t.Errorf("got %q", got)
 	}
 	s = run(t, store, LaunchSpec{Executable: "env", InheritEnvironment: true, Environment: []string{"HOST=2"}})
-	if got := text(s, Stdout); got != "HOST=2\nPATH=/usr/bin:/bin\n" {
+	if got := output(s, Stdout); got != "HOST=2\nPATH=/usr/bin:/bin\n" {
 		t.Errorf("got %q", got)
 	}
 }
@@ -115,11 +115,11 @@ func TestRelativePathsAreTheHosts(t *testing.T) {
 	}
 	store := newStore(t, Config{})
 	s := run(t, store, LaunchSpec{Executable: "./here", WorkingDirectory: "sub", InheritEnvironment: true})
-	if got := text(s, Stdout); got != filepath.Join(dir, "sub")+"\n" {
+	if got := output(s, Stdout); got != filepath.Join(dir, "sub")+"\n" {
 		t.Errorf("relative path: %q", got)
 	}
 	s = run(t, store, LaunchSpec{Executable: "here", WorkingDirectory: "sub", Environment: []string{"PATH=."}})
-	if got := text(s, Stdout); got != filepath.Join(dir, "sub")+"\n" {
+	if got := output(s, Stdout); got != filepath.Join(dir, "sub")+"\n" {
 		t.Errorf("relative PATH hit: %q", got)
 	}
 }
@@ -183,7 +183,7 @@ func TestLargestArgumentFits(t *testing.T) {
 	t.Parallel()
 	spec := sh(`printf %s "$1" | wc -c`)
 	spec.Arguments = append(spec.Arguments, "sh", strings.Repeat("x", MaxArgument))
-	if got := strings.TrimSpace(text(run(t, newStore(t, Config{}), spec), Stdout)); got != fmt.Sprint(MaxArgument) {
+	if got := strings.TrimSpace(output(run(t, newStore(t, Config{}), spec), Stdout)); got != fmt.Sprint(MaxArgument) {
 		t.Errorf("got %s", got)
 	}
 }
@@ -195,14 +195,14 @@ func TestShellSpec(t *testing.T) {
 		return []string{"SHELL=/usr/bin/fish", "PATH=/usr/bin:/bin"}
 	}})
 	short := run(t, store, ShellSpec("[[ a == a ]] && echo yes; set -o pipefail; false | true; echo $?; echo $0"))
-	if got, want := text(short, Stdout), "yes\n1\n"+Shell()+"\n"; got != want {
+	if got, want := output(short, Stdout), "yes\n1\n"+Shell()+"\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	// The long line's own children must not see the descriptor it came by.
 	body := strings.Repeat("0123456789abcde\n", 140000/16)
 	long := run(t, store, ShellSpec("cat <<'END' | wc -c\n"+body+"END\necho $0 $LINENO; ls /proc/self/fd | wc -l; exit 7"))
-	if got, want := strings.Fields(text(long, Stdout)), []string{fmt.Sprint(len(body)), Shell(), "8753", "4"}; !slices.Equal(got, want) {
-		t.Errorf("got %q, want %q; stderr %q", got, want, text(long, Stderr))
+	if got, want := strings.Fields(output(long, Stdout)), []string{fmt.Sprint(len(body)), Shell(), "8753", "4"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q; stderr %q", got, want, output(long, Stderr))
 	}
 	if code := exitCode(t, long); code != 7 {
 		t.Errorf("exit code %d", code)

@@ -67,8 +67,8 @@ func run(t testing.TB, store *Store, spec LaunchSpec) *Session {
 	return s
 }
 
-// text is the whole retained output of a stream.
-func text(s *Session, stream Stream) string {
+// output is the whole retained output of a stream.
+func output(s *Session, stream Stream) string {
 	return string(s.Read(stream, true)[0].Data)
 }
 

@@ -90,7 +90,7 @@ func TestSandboxKeepsOutsideWhole(t *testing.T) {
 			spec.Environment = []string{"D=" + p.outside}
 			s := run(t, store, spec)
 			if exitCode(t, s) == 0 {
-				t.Errorf("tty %v: %s succeeded: %s", tty, attempt, text(s, Both))
+				t.Errorf("tty %v: %s succeeded: %s", tty, attempt, output(s, Both))
 			}
 			p.untouched(t, attempt)
 			_ = store.Release(s.ID())
@@ -118,7 +118,7 @@ func TestSandboxLetsInsideBe(t *testing.T) {
 		spec.Environment = []string{"D=" + dir}
 		s := run(t, store, spec)
 		if exitCode(t, s) != 0 {
-			t.Errorf("%s in %s: %s", attempt, dir, text(s, Stderr))
+			t.Errorf("%s in %s: %s", attempt, dir, output(s, Stderr))
 		}
 		_ = store.Release(s.ID())
 		clean(t, p.workspace)
@@ -173,14 +173,14 @@ func TestSandboxIsNoOtherHindrance(t *testing.T) {
 		if c.tty {
 			stream = Terminal
 		}
-		if got := text(s, stream); exitCode(t, s) != c.code || got != c.want {
-			t.Errorf("%s: exit %d, %q; want %d, %q (%s)", c.name, exitCode(t, s), got, c.code, c.want, text(s, Both))
+		if got := output(s, stream); exitCode(t, s) != c.code || got != c.want {
+			t.Errorf("%s: exit %d, %q; want %d, %q (%s)", c.name, exitCode(t, s), got, c.code, c.want, output(s, Both))
 		}
 		_ = store.Release(s.ID())
 	}
 	long := ShellSpec("echo long; : " + strings.Repeat("x", MaxArgument+1))
-	if s := run(t, store, long); text(s, Stdout) != "long\n" {
-		t.Errorf("long script: %q %q", text(s, Stdout), text(s, Stderr))
+	if s := run(t, store, long); output(s, Stdout) != "long\n" {
+		t.Errorf("long script: %q %q", output(s, Stdout), output(s, Stderr))
 	}
 }
 
@@ -241,8 +241,8 @@ func TestSandboxHelperHasNoEnvironment(t *testing.T) {
 	spec.Environment = []string{"LD_PRELOAD=./evil.so"}
 	s := run(t, newStore(t, Config{Sandbox: sandbox}), spec)
 	// The loader complains once for the shell, and not for the helper before it.
-	if got := strings.Count(text(s, Stderr), "evil.so"); got != 1 {
-		t.Errorf("%d complaints: %s", got, text(s, Stderr))
+	if got := strings.Count(output(s, Stderr), "evil.so"); got != 1 {
+		t.Errorf("%d complaints: %s", got, output(s, Stderr))
 	}
 }
 

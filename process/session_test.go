@@ -118,7 +118,7 @@ func TestSignalReachesTheGroup(t *testing.T) {
 	if snap := s.Snapshot(); *snap.ExitCode != 137 || snap.Signal != "SIGKILL" {
 		t.Errorf("%+v", snap)
 	}
-	if got := text(s, Stdout); got != "foo" {
+	if got := output(s, Stdout); got != "foo" {
 		t.Errorf("got %q", got)
 	}
 	if left := marked(t, mark); len(left) != 0 {
@@ -130,11 +130,11 @@ func TestSignalReachesTheGroup(t *testing.T) {
 func TestNullInput(t *testing.T) {
 	t.Parallel()
 	store := newStore(t, Config{})
-	if got := text(run(t, store, sh(`read -r x; echo "got:$x"`)), Stdout); got != "got:\n" {
+	if got := output(run(t, store, sh(`read -r x; echo "got:$x"`)), Stdout); got != "got:\n" {
 		t.Errorf("got %q", got)
 	}
 	s := run(t, store, LaunchSpec{Executable: "cat", InheritEnvironment: true})
-	if got := text(s, Stdout); got != "" || exitCode(t, s) != 0 {
+	if got := output(s, Stdout); got != "" || exitCode(t, s) != 0 {
 		t.Errorf("got %q", got)
 	}
 	if err := s.Send([]byte("x")); !errors.Is(err, ErrNoInput) {
@@ -179,10 +179,10 @@ func TestRawBytes(t *testing.T) {
 	t.Parallel()
 	store := newStore(t, Config{})
 	s := run(t, store, sh(`printf 'a\000b\377\376c\n'; printf '\000' >&2`))
-	if got := text(s, Stdout); got != "a\x00b\xff\xfec\n" {
+	if got := output(s, Stdout); got != "a\x00b\xff\xfec\n" {
 		t.Errorf("got %q", got)
 	}
-	if got := text(s, Stderr); got != "\x00" {
+	if got := output(s, Stderr); got != "\x00" {
 		t.Errorf("got %q", got)
 	}
 	for cut := 65530; cut <= 65537; cut++ {
@@ -230,7 +230,7 @@ func TestInputIsDeliveredInOrderAndThenEnds(t *testing.T) {
 		t.Errorf("send after close: %v", err)
 	}
 	await(t, "completion", s.Complete())
-	if got := text(s, Stdout); got != "one\ntwo\nthree\n" || exitCode(t, s) != 0 {
+	if got := output(s, Stdout); got != "one\ntwo\nthree\n" || exitCode(t, s) != 0 {
 		t.Errorf("got %q, code %d", got, exitCode(t, s))
 	}
 }

@@ -33,7 +33,7 @@ func TestTerminalDefaults(t *testing.T) {
 	}
 	spec := tty("echo $TERM")
 	spec.Environment = []string{"TERM=vt100"}
-	if got := text(run(t, store, spec), Terminal); got != "vt100\r\n" {
+	if got := output(run(t, store, spec), Terminal); got != "vt100\r\n" {
 		t.Errorf("explicit TERM: %q", got)
 	}
 }
@@ -49,7 +49,7 @@ func TestTerminalResize(t *testing.T) {
 		t.Fatal(err)
 	}
 	await(t, "completion", s.Complete())
-	if got := text(s, Terminal); got != "40 132\r\n" {
+	if got := output(s, Terminal); got != "40 132\r\n" {
 		t.Errorf("got %q", got)
 	}
 	if err := run(t, store, sh(":")).Resize(1, 1); !errors.Is(err, ErrNotTerminal) {
@@ -63,7 +63,7 @@ func TestTerminalLosesNothing(t *testing.T) {
 	store := newStore(t, Config{})
 	for i := range 200 {
 		s := run(t, store, tty("head -c 20480 /dev/zero | tr '\\0' x"))
-		if got := text(s, Terminal); got != strings.Repeat("x", 20480) {
+		if got := output(s, Terminal); got != strings.Repeat("x", 20480) {
 			t.Fatalf("round %d: %d bytes", i, len(got))
 		}
 		if err := store.Release(s.ID()); err != nil {
@@ -89,7 +89,7 @@ func TestTerminalLineLimit(t *testing.T) {
 		}
 	}
 	await(t, "completion", s.Complete())
-	if got := strings.TrimSpace(text(s, Terminal)); got != fmt.Sprint(3001+4095+6) {
+	if got := strings.TrimSpace(output(s, Terminal)); got != fmt.Sprint(3001+4095+6) {
 		t.Errorf("%s bytes arrived", got)
 	}
 }
@@ -116,7 +116,7 @@ func TestTerminalEndOfInputIsARequest(t *testing.T) {
 		t.Fatal(err)
 	}
 	await(t, "completion", s.Complete())
-	if got := text(s, Terminal); got != "no line endfirst\r\na line\r\nsecond\r\n" {
+	if got := output(s, Terminal); got != "no line endfirst\r\na line\r\nsecond\r\n" {
 		t.Errorf("got %q", got)
 	}
 }
@@ -167,7 +167,7 @@ func TestTerminalSignalReachesTheForeground(t *testing.T) {
 		t.Fatalf("%v, %v", sent, err)
 	}
 	await(t, "completion", s.Complete())
-	if got := text(s, Terminal); !strings.Contains(got, "job\r\n") || !strings.Contains(got, "code 3\r\n") {
+	if got := output(s, Terminal); !strings.Contains(got, "job\r\n") || !strings.Contains(got, "code 3\r\n") {
 		t.Errorf("got %q", got)
 	}
 }

@@ -129,9 +129,7 @@ func CallLabel(c Call) string { return labelField(c.Name) + "__" + labelField(c.
 func labelField(text string) string {
 	out := []byte(text[:min(len(text), 64)])
 	for i, c := range out {
-		switch {
-		case c >= '0' && c <= '9', c >= 'A' && c <= 'Z', c >= 'a' && c <= 'z', c == '_', c == '-':
-		default:
+		if !plainByte(c) {
 			out[i] = '_'
 		}
 	}

@@ -186,6 +186,16 @@ func (w *writer) optional(key string, o Object) {
 	}
 }
 
+// always writes a member that is never left out: a value that was not set is an empty
+// object.
+func (w *writer) always(key string, v Value) {
+	if v.raw == "" {
+		v = EmptyObject().Value
+	}
+	w.key(key)
+	w.value(v)
+}
+
 // array writes a member that is an array of n items.
 func (w *writer) array(key string, n int, write func(i int)) {
 	w.key(key)

@@ -86,12 +86,7 @@ func (w *writer) cost(c *TokenCost) {
 
 func (w *writer) call(c *Call) {
 	saved := w.open(c.Unknown)
-	w.key("arguments")
-	if c.Arguments.raw == "" {
-		w.value(EmptyObject().Value)
-	} else {
-		w.value(c.Arguments)
-	}
+	w.always("arguments", c.Arguments)
 	w.optional("extras", c.Extras)
 	w.str("id", c.ID)
 	w.str("name", c.Name)
@@ -123,12 +118,7 @@ func (w *writer) loop(l *LoopProgress) {
 
 func (w *writer) tool(t *Tool) {
 	saved := w.open(t.Unknown)
-	w.key("argument_schema")
-	if t.ArgumentSchema.raw == "" {
-		w.value(EmptyObject().Value)
-	} else {
-		w.value(t.ArgumentSchema.Value)
-	}
+	w.always("argument_schema", t.ArgumentSchema.Value)
 	w.str("description", t.Description)
 	w.optional("extras", t.Extras)
 	w.str("name", t.Name)

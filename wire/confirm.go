@@ -102,8 +102,8 @@ func callField(call state.Object, name string) (string, error) {
 func EncodeConfirmResponse(r ConfirmResponse) ([]byte, error) {
 	dst := openMessage(confirmResponse, 512)
 	dst = r.ids().append(dst)
-	dst = appendString(append(dst, `,"decision":`...), string(r.Decision))
-	dst = appendString(append(dst, `,"reason":`...), r.Reason)
+	dst = AppendString(append(dst, `,"decision":`...), string(r.Decision))
+	dst = AppendString(append(dst, `,"reason":`...), r.Reason)
 	return closeMessage(dst, confirmResponse, MaxConfirmReply)
 }
 

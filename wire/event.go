@@ -5,6 +5,8 @@ import (
 	"encoding/json/v2"
 	"strconv"
 	"strings"
+
+	"simplex/internal/text"
 )
 
 // Event is the envelope of a worker event (wire.md §2).
@@ -27,15 +29,15 @@ type EventIDs struct {
 // contract's order. Data is copied as it is and must be valid JSON.
 func AppendEvent(dst []byte, e *Event) []byte {
 	dst = append(dst, `{"type":"event","event":`...)
-	dst = appendString(dst, string(e.Name))
+	dst = AppendString(dst, string(e.Name))
 	dst = append(dst, `,"session_id":`...)
-	dst = appendString(dst, e.SessionID)
+	dst = AppendString(dst, e.SessionID)
 	dst = append(dst, `,"worker_id":`...)
-	dst = appendString(dst, e.WorkerID)
+	dst = AppendString(dst, e.WorkerID)
 	dst = append(dst, `,"request_id":`...)
-	dst = appendString(dst, e.RequestID)
+	dst = AppendString(dst, e.RequestID)
 	dst = append(dst, `,"run_id":`...)
-	dst = appendString(dst, e.RunID)
+	dst = AppendString(dst, e.RunID)
 	dst = append(dst, `,"sequence":`...)
 	dst = strconv.AppendUint(dst, e.Sequence, 10)
 	dst = append(dst, `,"data":`...)
@@ -59,15 +61,6 @@ func EncodeData(v any) (jsontext.Value, error) {
 	return json.Marshal(v, jsontext.AllowInvalidUTF8(true), json.Deterministic(true))
 }
 
-// appendString appends s as a JSON string, bytes that are no UTF-8 as U+FFFD.
-func appendString(dst []byte, s string) []byte {
-	out, err := jsontext.AppendQuote(dst, s)
-	if err != nil {
-		out, _ = jsontext.AppendQuote(dst, strings.ToValidUTF8(s, "\uFFFD"))
-	}
-	return out
-}
-
 // Notice is a message text for people inside an event. It is encoded in at most
 // MaxNotice bytes of its own; the end of a longer one is cut and counted.
 type Notice string
@@ -78,7 +71,7 @@ func (n Notice) MarshalJSONTo(enc *jsontext.Encoder) error {
 	if len(n) <= MaxNotice {
 		return enc.WriteToken(jsontext.String(s))
 	}
-	s = cutText(s, MaxNotice)
+	s = text.Prefix(s, MaxNotice)
 	s += " [" + strconv.Itoa(len(n)-len(s)) + " bytes omitted]"
 	return enc.WriteToken(jsontext.String(s))
 }

@@ -3,6 +3,8 @@ package wire
 import (
 	"encoding/json/jsontext"
 	"strconv"
+
+	"simplex/state"
 )
 
 // Received is an event as the Hub reads it. Data aliases the message.
@@ -69,17 +71,5 @@ func (r *Received) sequence(v jsontext.Value) {
 	r.Sequence, r.HasSequence = n, true
 }
 
-// ValidSessionID tells whether s is 1 to 128 of A-Z a-z 0-9 _ -.
-func ValidSessionID(s string) bool {
-	if s == "" || len(s) > MaxID {
-		return false
-	}
-	for i := range len(s) {
-		c := s[i]
-		word := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-'
-		if !word {
-			return false
-		}
-	}
-	return true
-}
+// ValidSessionID is the rule of state.ValidSessionID, for those who know frames only.
+func ValidSessionID(s string) bool { return state.ValidSessionID(s) }

@@ -49,7 +49,7 @@ func (x ids) append(dst []byte) []byte {
 			dst = append(dst, ',')
 		}
 		dst = append(append(append(dst, '"'), id[0]...), `":`...)
-		dst = appendString(dst, id[1])
+		dst = AppendString(dst, id[1])
 	}
 	return dst
 }

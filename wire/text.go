@@ -1,19 +1,20 @@
 package wire
 
-import "unicode/utf8"
+import (
+	"encoding/json/jsontext"
+	"strings"
 
-// cutText is the longest prefix of s of at most n bytes that ends between characters.
-func cutText(s string, n int) string {
-	if len(s) <= n {
-		return s
+	"simplex/internal/text"
+)
+
+// AppendString appends s to dst as a JSON string, bytes that are no UTF-8 as U+FFFD.
+func AppendString(dst []byte, s string) []byte {
+	out, err := jsontext.AppendQuote(dst, s)
+	if err != nil {
+		out, _ = jsontext.AppendQuote(dst, strings.ToValidUTF8(s, "\uFFFD"))
 	}
-	for back := range min(n, utf8.UTFMax) {
-		if utf8.RuneStart(s[n-back]) {
-			return s[:n-back]
-		}
-	}
-	return s[:n] // no UTF-8 at all
+	return out
 }
 
 // clipWord bounds a word from outside before it is quoted in a message.
-func clipWord(s string) string { return cutText(s, 64) }
+func clipWord(s string) string { return text.Prefix(s, 64) }

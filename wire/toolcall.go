@@ -82,12 +82,12 @@ func DecodeToolRequest(raw []byte) (ToolRequest, error) {
 func EncodeToolResponse(r ToolResponse) ([]byte, error) {
 	dst := openMessage(toolResponse, len(r.Result.String())+512)
 	dst = r.ids().append(dst)
-	dst = appendString(append(dst, `,"route":`...), r.Route)
+	dst = AppendString(append(dst, `,"route":`...), r.Route)
 	if r.Rejected == nil {
 		dst = appendObject(append(dst, `,"status":"succeeded","result":`...), r.Result)
 	} else {
-		dst = appendString(append(dst, `,"status":"rejected","error":{"code":`...), r.Rejected.Code)
-		dst = appendString(append(dst, `,"message":`...), r.Rejected.Message)
+		dst = AppendString(append(dst, `,"status":"rejected","error":{"code":`...), r.Rejected.Code)
+		dst = AppendString(append(dst, `,"message":`...), r.Rejected.Message)
 		dst = append(dst, '}')
 	}
 	return closeMessage(dst, toolResponse, MaxToolReply)

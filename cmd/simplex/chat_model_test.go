@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	"simplex/llm/offline"
 )
 
@@ -106,10 +108,8 @@ func TestEndpointThatFails(t *testing.T) {
 
 func TestEndpointThatIsAway(t *testing.T) {
 	t.Parallel()
-	m := newModel(t, nil)
-	m.Close()
 	dir := t.TempDir()
-	p := launchWith(t, dir, withKey, "chat", "--config", endpointConfig(t, dir, m.URL), "--prompt", "go")
+	p := launchWith(t, dir, withKey, "chat", "--config", endpointConfig(t, dir, "http://"+refusing(t)), "--prompt", "go")
 	p.exits(1)
 	if p.stdout.String() != "" || !strings.Contains(p.stderr.String(), "refused") {
 		t.Errorf("stdout %q, stderr:\n%s", p.stdout, p.stderr)
@@ -155,19 +155,71 @@ func TestInputThatEndsAtAQuestion(t *testing.T) {
 	}
 }
 
+// A full disk and a reader that went away: both are reported, on no machine skipped.
 func TestUnwritableOutputIsAFailure(t *testing.T) {
 	t.Parallel()
-	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	full, gone := fullDevice(t), closedPipe(t)
+	tests := []struct {
+		name   string
+		stdout *os.File
+		args   []string
+	}{
+		{"full: chat", full, []string{"chat", "--offline=text", "--prompt", "x"}},
+		{"full: chat as JSON", full, []string{"chat", "--offline=text", "--prompt", "x", "--json"}},
+		{"full: version", full, []string{"--version"}},
+		{"closed: chat", gone, []string{"chat", "--offline=text", "--prompt", "x"}},
+		{"closed: chat as JSON", gone, []string{"chat", "--offline=text", "--prompt", "x", "--json"}},
+	}
+	for _, tt := range tests {
+		var stderr strings.Builder
+		cmd := exec.Command("simplex", tt.args...)
+		cmd.Dir = t.TempDir()
+		cmd.Stdout, cmd.Stderr = tt.stdout, &stderr
+		if err := cmd.Run(); cmd.ProcessState.ExitCode() != 1 || stderr.Len() == 0 {
+			t.Errorf("%s: %v, want exit code 1 and a reason; stderr %q", tt.name, err, &stderr)
+		}
+	}
+}
+
+// refusing is an address that refuses connections until the test ends: the port is bound,
+// so that no other test's server gets it meanwhile, but nobody listens.
+func refusing(t testing.TB) string {
+	t.Helper()
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = full.Close() }()
-	for _, args := range [][]string{{"chat", "--offline=text", "--prompt", "x"}, {"chat", "--offline=text", "--prompt", "x", "--json"}, {"--version"}} {
-		cmd := exec.Command("simplex", args...)
-		cmd.Dir = t.TempDir()
-		cmd.Stdout = full
-		if err := cmd.Run(); cmd.ProcessState.ExitCode() != 1 {
-			t.Errorf("%v: %v, want exit code 1", args, err)
-		}
+	t.Cleanup(func() { _ = unix.Close(fd) })
+	if err := unix.Bind(fd, &unix.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}); err != nil {
+		t.Fatal(err)
 	}
+	name, err := unix.Getsockname(fd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprintf("127.0.0.1:%d", name.(*unix.SockaddrInet4).Port)
+}
+
+// fullDevice takes no byte. Linux has it in every container; where it is away, the test
+// fails, for nothing else would show that a full disk is noticed.
+func fullDevice(t testing.TB) *os.File {
+	t.Helper()
+	f, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatalf("these tests need /dev/full (mknod -m 666 /dev/full c 1 7): %v", err)
+	}
+	t.Cleanup(func() { _ = f.Close() })
+	return f
+}
+
+// closedPipe takes no byte, either: nobody reads it.
+func closedPipe(t testing.TB) *os.File {
+	t.Helper()
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = r.Close()
+	t.Cleanup(func() { _ = w.Close() })
+	return w
 }

@@ -87,16 +87,11 @@ func New(cfg Config) *Adapter {
 // ServeEvents accepts the worker's event connection and serves it until it ends. A newer
 // connection replaces an older one.
 func (a *Adapter) ServeEvents(w http.ResponseWriter, r *http.Request) {
-	if !a.enter() {
-		http.Error(w, "closing", http.StatusServiceUnavailable)
+	c := a.accept(w, r)
+	if c == nil {
 		return
 	}
 	defer a.wg.Done()
-	ws, err := a.upgrader.Upgrade(w, r, nil)
-	if err != nil {
-		return
-	}
-	c := newConnection(ws)
 	if err := c.write([]byte(`{"type":"signal","data":{"operation":"status"}}`)); err != nil {
 		c.close(websocket.CloseInternalServerErr, "")
 		return
@@ -138,6 +133,21 @@ func (a *Adapter) Close() {
 	}
 	a.cancel()
 	a.wg.Wait()
+}
+
+// accept upgrades a request; nil: it was answered otherwise. Close waits until the caller,
+// done with the connection, says so to a.wg.
+func (a *Adapter) accept(w http.ResponseWriter, r *http.Request) *connection {
+	if !a.enter() {
+		http.Error(w, "closing", http.StatusServiceUnavailable)
+		return nil
+	}
+	ws, err := a.upgrader.Upgrade(w, r, nil)
+	if err != nil { // the upgrader has answered
+		a.wg.Done()
+		return nil
+	}
+	return newConnection(ws)
 }
 
 func (a *Adapter) enter() bool {

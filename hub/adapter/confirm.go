@@ -15,20 +15,15 @@ import (
 // four ids, and the worker closes (hub.md §3.3). A request that is not valid gets no
 // answer, which the worker takes as a denial.
 func (a *Adapter) ServeConfirmation(w http.ResponseWriter, r *http.Request) {
-	if !a.enter() {
-		http.Error(w, "closing", http.StatusServiceUnavailable)
+	c := a.accept(w, r)
+	if c == nil {
 		return
 	}
 	defer a.wg.Done()
-	ws, err := a.upgrader.Upgrade(w, r, nil)
-	if err != nil {
-		return
-	}
-	c := newConnection(ws)
 	defer context.AfterFunc(a.ctx, func() { c.close(websocket.CloseGoingAway, "hub stops") })()
-	ws.SetReadLimit(wire.MaxConfirmRequest)
-	_ = ws.SetReadDeadline(time.Now().Add(pongWait))
-	req, err := a.confirmation(ws)
+	c.ws.SetReadLimit(wire.MaxConfirmRequest)
+	_ = c.ws.SetReadDeadline(time.Now().Add(pongWait))
+	req, err := a.confirmation(c.ws)
 	if err != nil {
 		a.countError()
 		a.cfg.Logger.Warn("a confirmation request was refused", "session", a.cfg.SessionID, "error", err)

@@ -22,6 +22,7 @@ func TestSilenceEndsATry(t *testing.T) {
 	for name, first := range map[string]string{"before the headers": "", "in the stream": "data: one\n\n"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			served := make(chan struct{})
 			l := newLab(t, nil, func(n int, w http.ResponseWriter, r *http.Request) {
 				if n > 1 {
 					write(w, stream)
@@ -30,9 +31,11 @@ func TestSilenceEndsATry(t *testing.T) {
 				if first != "" {
 					write(w, first)
 				}
+				close(served)
 				<-r.Context().Done()
 			})
 			done := l.do(t.Context())
+			<-served // a request that ends before it arrives would not be the first one
 			l.clock.Await(t, idle)
 			l.clock.Advance(2 * idle)
 			l.clock.Await(t, time.Second) // the backoff

@@ -1,6 +1,6 @@
 package replay
 
-import "strconv"
+import "simplex/state"
 
 // IDs hands out call ids that are unique in a conversation (§9, 11), and remembers
 // which items were sent. It can go back to an earlier size.
@@ -27,16 +27,10 @@ func (s *IDs) truncate(n int) {
 	s.log = s.log[:n]
 }
 
-// Take gives id itself if it is free, else `<id>~2`, `<id>~3`… An empty id counts as
-// the word call.
+// Take gives the id that a call of that id gets, and takes it (state.UniqueCallID).
 func (s *IDs) Take(id string) string {
-	if id == "" {
-		id = "call"
-	}
-	unique := id
-	for n := 2; s.has(unique); n++ {
-		unique = id + "~" + strconv.Itoa(n)
-	}
+	// Ids become free again, so there is no place to go on from.
+	unique, _ := state.UniqueCallID(id, 0, s.has)
 	s.put(unique)
 	return unique
 }

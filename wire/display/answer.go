@@ -7,6 +7,7 @@ import (
 	"hash"
 	"strconv"
 
+	"simplex/internal/text"
 	"simplex/state"
 	"simplex/wire"
 )
@@ -18,8 +19,8 @@ func Fingerprint(content []state.Content) string {
 	for i := range content {
 		c := &content[i]
 		buf = strconv.AppendInt(append(buf[:0], `{"bytes":`...), int64(len(c.Raw)), 10)
-		buf = appendString(append(buf, `,"modality":`...), string(c.Modality))
-		buf = appendString(append(buf, `,"type":`...), string(c.Type))
+		buf = wire.AppendString(append(buf, `,"modality":`...), string(c.Modality))
+		buf = wire.AppendString(append(buf, `,"type":`...), string(c.Type))
 		h.Write(append(buf, '}'))
 		writeString(h, c.Raw, buf[:cap(buf)])
 	}
@@ -63,10 +64,10 @@ func Answer(content []state.Content, requestID string, req *wire.AnswerRequest) 
 	if c.Type == state.TypeBinary {
 		return wire.AnswerData{}, ErrBinaryPart
 	}
-	if req.Offset > uint64(len(c.Raw)) || len(cut(c.Raw, int(req.Offset))) != int(req.Offset) {
+	if req.Offset > uint64(len(c.Raw)) || len(text.Prefix(c.Raw, int(req.Offset))) != int(req.Offset) {
 		return wire.AnswerData{}, ErrBadOffset
 	}
-	raw := cut(c.Raw[req.Offset:], wire.AnswerPage)
+	raw := text.Prefix(c.Raw[req.Offset:], wire.AnswerPage)
 	page := wire.AnswerData{
 		RequestID: requestID, Source: req.Source, Part: req.Part, Offset: req.Offset,
 		Raw: raw, Type: c.Type, Modality: c.Modality, Bytes: uint64(len(c.Raw)),

@@ -11,29 +11,23 @@ import (
 // Calls is the data of tool_calls: the calls as proposed, at most wire.BatchEntries of
 // them, then one marker for the rest.
 func Calls(calls []state.Call) jsontext.Value {
-	n := min(len(calls), wire.BatchEntries)
-	dst := []byte{'['}
-	for i := range calls[:n] {
-		dst = appendComma(dst, i)
-		dst = appendCall(dst, &calls[i], n)
-	}
-	return closeBatch(dst, n, len(calls))
+	return batch(calls, appendCall)
 }
 
 // Results is the data of tool_results, in call order and bounded like Calls.
 func Results(results []state.Result) jsontext.Value {
-	n := min(len(results), wire.BatchEntries)
-	dst := []byte{'['}
-	for i := range results[:n] {
-		dst = appendComma(dst, i)
-		dst = appendResult(dst, &results[i], n)
-	}
-	return closeBatch(dst, n, len(results))
+	return batch(results, appendResult)
 }
 
-func closeBatch(dst []byte, shown, all int) jsontext.Value {
-	if all > shown {
-		dst = appendOmitted(appendComma(dst, shown), all-shown)
+// batch is an array of what entry appends for each of all, of which n are shown.
+func batch[T any](all []T, entry func(dst []byte, one *T, n int) []byte) jsontext.Value {
+	n := min(len(all), wire.BatchEntries)
+	dst := []byte{'['}
+	for i := range all[:n] {
+		dst = entry(appendComma(dst, i), &all[i], n)
+	}
+	if rest := len(all) - n; rest > 0 {
+		dst = appendOmitted(appendComma(dst, n), rest)
 	}
 	return append(dst, ']')
 }
@@ -77,9 +71,9 @@ func appendOutput(dst []byte, c *state.Content, budget int) []byte {
 	if c.Type != state.TypeBinary {
 		n, _ = fit(c.Raw, budget)
 	}
-	dst = appendString(append(dst, `{"type":`...), string(c.Type))
-	dst = appendString(append(dst, `,"raw":`...), c.Raw[:n])
-	dst = appendString(append(dst, `,"modality":`...), string(c.Modality))
+	dst = wire.AppendString(append(dst, `{"type":`...), string(c.Type))
+	dst = wire.AppendString(append(dst, `,"raw":`...), c.Raw[:n])
+	dst = wire.AppendString(append(dst, `,"modality":`...), string(c.Modality))
 	if n < len(c.Raw) {
 		dst = strconv.AppendInt(append(dst, `,"truncated":true,"bytes":`...), int64(len(c.Raw)), 10)
 	}

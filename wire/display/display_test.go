@@ -183,43 +183,6 @@ func TestParts(t *testing.T) {
 	}
 }
 
-// Paging an answer gives it back byte for byte, whatever characters it holds.
-func TestAnswerPages(t *testing.T) {
-	t.Parallel()
-	content := []state.Content{
-		{Type: "text", Modality: "text", Raw: "x" + strings.Repeat("€", 40000)},
-		{Type: "external_ref", Modality: "image", Raw: "https://x/"},
-		{Type: "binary", Modality: "image", Raw: "QQ=="},
-		{Type: "text", Modality: "text"},
-	}
-	for _, first := range []uint64{0, 1, 3} {
-		var got strings.Builder
-		req := wire.AnswerRequest{Part: first}
-		for req.Part == first {
-			page, err := display.Answer(content, "q", &req)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if len(page.Raw) > wire.AnswerPage || page.NextOffset != page.Offset+uint64(len(page.Raw)) || page.Done != (page.NextPart == 4) {
-				t.Fatalf("%+v", page)
-			}
-			got.WriteString(page.Raw)
-			req.Part, req.Offset = page.NextPart, page.NextOffset
-		}
-		if got.String() != content[first].Raw {
-			t.Errorf("part %d came back with %d bytes", first, got.Len())
-		}
-	}
-	for req, want := range map[wire.AnswerRequest]error{
-		{Part: 4}: display.ErrNoPart, {Part: 2}: display.ErrBinaryPart,
-		{Part: 0, Offset: 2}: display.ErrBadOffset, {Part: 1, Offset: 11}: display.ErrBadOffset,
-	} {
-		if _, err := display.Answer(content, "q", &req); err != want {
-			t.Errorf("%+v: %v", req, err)
-		}
-	}
-}
-
 func TestLoop(t *testing.T) {
 	t.Parallel()
 	p := &state.LoopProgress{Status: state.StatusFailed, Phase: state.PhaseProjection, CompletedExchanges: 2, CommittedSequence: 9, Error: "e", Pending: make([]state.Result, 1)}

@@ -4,6 +4,7 @@ import (
 	"encoding/json/jsontext"
 	"errors"
 
+	"simplex/internal/text"
 	"simplex/state"
 	"simplex/wire"
 )
@@ -110,8 +111,8 @@ func userView(t *state.Turn) (view wire.TurnView) {
 		view.Source = execution(source)
 	}
 	if internal, ok := extras.Get("simplex.internal_input"); ok {
-		text, _ := internal.Text()
-		view.InternalInput = cut(text, wire.MaxID)
+		name, _ := internal.Text()
+		view.InternalInput = text.Prefix(name, wire.MaxID)
 		return view
 	}
 	parts, omitted := UserParts(t.UserInput.Content)
@@ -145,8 +146,8 @@ func execution(v state.Value) *wire.Execution {
 	}
 	field := func(name string) string {
 		id, _ := o.Get(name)
-		text, _ := id.Text()
-		return cut(text, wire.MaxID)
+		word, _ := id.Text()
+		return text.Prefix(word, wire.MaxID)
 	}
 	return &wire.Execution{WorkerID: field("worker_id"), RequestID: field("request_id"), RunID: field("run_id")}
 }

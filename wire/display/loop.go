@@ -17,7 +17,7 @@ func Loop(p *state.LoopProgress) jsontext.Value {
 	dst = strconv.AppendUint(append(dst, `,"completed_exchanges":`...), p.CompletedExchanges, 10)
 	dst = appendBounded(append(dst, `,"error":`...), p.Error, wire.MaxNotice)
 	dst = append(append(dst, `,"pending_results":`...), Results(p.Pending)...)
-	dst = appendString(append(dst, `,"phase":`...), string(p.Phase))
-	dst = appendString(append(dst, `,"status":`...), string(p.Status))
+	dst = wire.AppendString(append(dst, `,"phase":`...), string(p.Phase))
+	dst = wire.AppendString(append(dst, `,"status":`...), string(p.Status))
 	return append(dst, '}')
 }

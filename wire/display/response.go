@@ -3,6 +3,7 @@ package display
 import (
 	"encoding/json/jsontext"
 
+	"simplex/internal/text"
 	"simplex/state"
 	"simplex/wire"
 )
@@ -34,7 +35,7 @@ type cost struct {
 func Response(m *state.Message, source wire.AnswerSource) (jsontext.Value, error) {
 	r := response{
 		Type:           m.Type,
-		Role:           cut(m.Role, wire.DisplayKey),
+		Role:           text.Prefix(m.Role, wire.DisplayKey),
 		AnswerSource:   source,
 		CommitSequence: source.CommitSequence,
 	}
@@ -109,7 +110,7 @@ func UserParts(content []state.Content) (parts []wire.Part, omitted int) {
 		case c.Modality == state.ModalityText && c.Type == state.TypeText:
 			limit = wire.PreviewText
 		}
-		parts[i] = shorten(c, len(cut(c.Raw, limit)))
+		parts[i] = shorten(c, len(text.Prefix(c.Raw, limit)))
 	}
 	return parts, len(content) - shown
 }

@@ -1,9 +1,9 @@
 package display
 
 import (
-	"encoding/json/jsontext"
-	"strings"
 	"unicode/utf8"
+
+	"simplex/wire"
 )
 
 // fit is the number of leading bytes of s whose JSON encoding, quotes not counted, takes
@@ -32,30 +32,8 @@ func fit(s string, budget int) (n, used int) {
 	return n, used
 }
 
-// cut is the longest prefix of s of at most n bytes that ends between characters.
-func cut(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for back := range min(n, utf8.UTFMax) {
-		if utf8.RuneStart(s[n-back]) {
-			return s[:n-back]
-		}
-	}
-	return s[:n] // no UTF-8 at all
-}
-
-// appendString appends s as a JSON string.
-func appendString(dst []byte, s string) []byte {
-	out, err := jsontext.AppendQuote(dst, s)
-	if err != nil {
-		out, _ = jsontext.AppendQuote(dst, strings.ToValidUTF8(s, "\uFFFD"))
-	}
-	return out
-}
-
 // appendBounded appends s as a JSON string of at most limit encoded bytes.
 func appendBounded(dst []byte, s string, limit int) []byte {
 	n, _ := fit(s, limit)
-	return appendString(dst, s[:n])
+	return wire.AppendString(dst, s[:n])
 }

@@ -39,7 +39,7 @@ func appendPreview(dst []byte, text string, budget int) []byte {
 	}
 	dst = appendMarker(dst, len(text))
 	n, _ := fit(text, budget-previewOverhead)
-	return append(appendString(append(dst, `,"preview":`...), text[:n]), '}')
+	return append(wire.AppendString(append(dst, `,"preview":`...), text[:n]), '}')
 }
 
 // appendCutString appends the marker for a quoted string, with a preview of at most n
