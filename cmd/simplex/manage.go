@@ -3,8 +3,10 @@ package main
 import (
 	"bufio"
 	"context"
+	"fmt"
 	"io"
 	"log/slog"
+	"os/signal"
 
 	"github.com/urfave/cli/v2"
 	"golang.org/x/sys/unix"
@@ -21,22 +23,39 @@ func manageCommand() *cli.Command {
 		Name:  "manage",
 		Usage: "answer one storage request with one JSON response",
 		Flags: []cli.Flag{
-			&cli.StringSliceFlag{Name: "request", Usage: "the request: standard padded `BASE64` of one JSON object"},
+			&cli.GenericFlag{Name: "request", Value: &arguments{}, Usage: "the request: standard padded `BASE64` of one JSON object"},
+			&cli.BoolFlag{Name: "version", Usage: "print the version"},
 		},
-		Action: manage,
+		HideHelpCommand: true, // an argument is never anything but wrong
+		Action:          manage,
 		// Usage errors are answered in the envelope, too: the caller reads standard output.
 		// The library's text may quote an argument, so it is left out.
 		OnUsageError: func(c *cli.Context, _ error, _ bool) error { return respondError(c.App.Writer, "", badCommandLine()) },
 	}
 }
 
+// arguments keeps what was given as it is: the library's own lists trim and split.
+type arguments []string
+
+// Set implements flag.Value.
+func (a *arguments) Set(value string) error {
+	*a = append(*a, value)
+	return nil
+}
+
+func (a *arguments) String() string { return "" }
+
 func badCommandLine() *protocol.Error {
 	return protocol.NewError(protocol.InvalidRequest, "command line: want exactly one --request BASE64 and nothing else")
 }
 
 func manage(c *cli.Context) error {
-	requests := c.StringSlice("request")
-	if len(requests) != 1 || c.Args().Present() {
+	requests := *c.Generic("request").(*arguments)
+	switch {
+	case c.Bool("version") && len(requests) == 0 && !c.Args().Present():
+		_, err := fmt.Fprintln(c.App.Writer, c.App.Version)
+		return err
+	case len(requests) != 1 || c.Args().Present() || c.Bool("version"):
 		return respondError(c.App.Writer, "", badCommandLine())
 	}
 	return answerRequest(c.Context, requests[0], c.App.Writer, c.App.ErrWriter)
@@ -53,6 +72,7 @@ func plainRequest(args []string) (string, bool) {
 
 // answerRequest writes the one response to a request; the exit code is 1 unless it succeeded.
 func answerRequest(ctx context.Context, argument string, stdout, stderr io.Writer) error {
+	signal.Ignore(unix.SIGPIPE) // a response that nobody reads is a failure like any other
 	req, failure := protocol.Decode(argument)
 	if failure != nil {
 		return respondError(stdout, req.RequestID, failure)
