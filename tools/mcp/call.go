@@ -2,16 +2,13 @@ package mcp
 
 import (
 	"context"
-	"encoding/json/jsontext"
 	"errors"
 	"fmt"
-
-	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"simplex/internal/text"
 	"simplex/state"
 	"simplex/tools"
+	"simplex/tools/mcp/client"
 )
 
 // tool is one tool of the server.
@@ -54,7 +51,7 @@ func (t *tool) invoke(ctx context.Context, args state.Object) (state.Result, err
 	}
 	limited, cancel := context.WithTimeout(ctx, t.server.cfg.CallTimeout)
 	defer cancel()
-	answer, err := c.session.CallTool(limited, &sdk.CallToolParams{Name: t.remote, Arguments: jsontext.Value(args.Bytes())})
+	answer, err := c.session.CallTool(limited, t.remote, args.Bytes())
 	if err != nil {
 		return state.Result{}, t.failure(ctx, limited, c, err)
 	}
@@ -67,7 +64,7 @@ func (t *tool) failure(ctx, limited context.Context, c *connection, err error) e
 	fail := func(format string, args ...any) error {
 		return &tools.Failure{Message: fmt.Sprintf(format, args...)}
 	}
-	if answer, ok := errors.AsType[*jsonrpc.Error](err); ok && limited.Err() == nil {
+	if answer, ok := errors.AsType[*client.Error](err); ok {
 		return fail("the server of toolset %s refused the call: %s (code %d)", name, brief(answer.Message), answer.Code)
 	}
 	switch {
@@ -75,6 +72,8 @@ func (t *tool) failure(ctx, limited context.Context, c *connection, err error) e
 		return fail("the worker stopped before the server of toolset %s answered. %s", name, uncertain)
 	case limited.Err() != nil:
 		return fail("the server of toolset %s gave no answer within %d ms. %s", name, t.server.cfg.CallTimeout.Milliseconds(), uncertain)
+	case errors.Is(err, client.ErrProtocol):
+		return fail("the server of toolset %s was ended during the call: %s. %s", name, brief(err.Error()), uncertain)
 	case c.ended():
 		return fail("the server of toolset %s ended during the call. %s", name, uncertain)
 	default:
@@ -83,12 +82,12 @@ func (t *tool) failure(ctx, limited context.Context, c *connection, err error) e
 }
 
 // ended tells whether this life is over, or ends within a moment.
-func (c *connection) ended() bool { return c.program.Ending(c.over) || c.isOver() }
+func (c *connection) ended() bool { return c.program.Ending(c.session.Done()) || c.isOver() }
 
 // isOver tells whether there is anybody to send a call to.
 func (c *connection) isOver() bool {
 	select {
-	case <-c.over:
+	case <-c.session.Done():
 		return true
 	case <-c.program.Exited():
 		return true

@@ -5,11 +5,10 @@ import (
 	"fmt"
 	"strings"
 
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
-
 	"simplex/internal/text"
 	"simplex/state"
 	"simplex/tools"
+	"simplex/tools/mcp/client"
 )
 
 // ContentExtra is the member of a result's extras that holds what is no text: a list
@@ -27,7 +26,7 @@ type mapper struct {
 
 // mapResult makes our result of an answer; what a tool reports as its own failure
 // becomes an error record.
-func mapResult(answer *sdk.CallToolResult, limit int) (state.Result, error) {
+func mapResult(answer *client.Result, limit int) (state.Result, error) {
 	if len(answer.InputRequests) > 0 {
 		return state.Result{}, &tools.Failure{Message: "the tool asks back before it can answer, and nobody here can answer it"}
 	}
@@ -35,8 +34,8 @@ func mapResult(answer *sdk.CallToolResult, limit int) (state.Result, error) {
 	for _, part := range answer.Content {
 		m.add(part)
 	}
-	if len(answer.Content) == 0 && answer.StructuredContent != nil {
-		if v, err := state.ValueOf(answer.StructuredContent); err == nil {
+	if len(answer.Content) == 0 {
+		if v, err := tolerant(answer.StructuredContent); err == nil && !v.IsNull() {
 			m.texts = append(m.texts, v.String())
 		}
 	}
@@ -59,36 +58,42 @@ func mapResult(answer *sdk.CallToolResult, limit int) (state.Result, error) {
 	return out, nil
 }
 
-func (m *mapper) add(part sdk.Content) {
-	switch p := part.(type) {
-	case *sdk.TextContent:
+func (m *mapper) add(p client.Content) {
+	switch p.Kind {
+	case client.KindText:
 		m.texts = append(m.texts, text.Display(p.Text))
-	case *sdk.ImageContent:
+	case client.KindImage:
 		m.binary(state.ModalityImage, p.MIMEType, p.Data)
-	case *sdk.AudioContent:
+	case client.KindAudio:
 		m.binary(state.ModalityAudio, p.MIMEType, p.Data)
-	case *sdk.ResourceLink:
+	case client.KindLink:
 		m.texts = append(m.texts, fmt.Sprintf("[resource %s: %s]", text.Display(p.Name), text.Display(p.URI)))
-	case *sdk.EmbeddedResource:
+	case client.KindResource:
 		m.resource(p.Resource)
 	default:
 		m.texts = append(m.texts, "[content of a kind that is not known here]")
 	}
 }
 
-func (m *mapper) resource(r *sdk.ResourceContents) {
+func (m *mapper) resource(r *client.Resource) {
 	switch {
 	case r == nil:
 	case r.Blob != nil:
-		m.binary(state.ModalityDocument, r.MIMEType, r.Blob)
+		m.binary(state.ModalityDocument, r.MIMEType, *r.Blob)
 	default:
 		m.texts = append(m.texts, fmt.Sprintf("[resource %s]\n%s", text.Display(r.URI), text.Display(r.Text)))
 	}
 }
 
 // binary keeps a part beside the text, if there is room, and mentions it there.
-func (m *mapper) binary(modality state.Modality, mime string, data []byte) {
-	what := fmt.Sprintf("%s %s, %d bytes", modality, text.Display(mime), len(data))
+func (m *mapper) binary(modality state.Modality, mime, encoded string) {
+	what := fmt.Sprintf("%s %s", modality, text.Display(mime))
+	data, err := base64.StdEncoding.DecodeString(encoded)
+	if err != nil {
+		m.texts = append(m.texts, "["+what+"; no valid base64, left out]")
+		return
+	}
+	what = fmt.Sprintf("%s, %d bytes", what, len(data))
 	if size := base64.StdEncoding.EncodedLen(len(data)); size > m.limit-m.kept {
 		m.texts = append(m.texts, "["+what+"; too large, left out]")
 		return

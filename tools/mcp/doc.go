@@ -2,9 +2,9 @@
 // (tools.md §1.3, dynamic toolsets).
 //
 // It owns the server's process (its own group, standard streams only, its standard
-// error in the log at debug), the session with it through the official SDK, the names
-// under which its tools are offered, the mapping of its results to ours, and the rules
-// by which it is started again.
+// error in the log at debug), the names under which its tools are offered, the mapping
+// of its results to ours, and the rules by which it is started again. The session with
+// it is that of package client.
 //
 // It refuses: names the model could not call or that belong to a built-in tool
 // (worker-data.md decision 9.6), requests of the server to the client (sampling, roots,

@@ -14,6 +14,7 @@ import (
 	"simplex/state"
 	"simplex/tools"
 	"simplex/tools/mcp"
+	"simplex/tools/mcp/client"
 )
 
 func TestToolsAreOfferedUnderOurRules(t *testing.T) {
@@ -208,7 +209,7 @@ func TestAnswerTooLargeEndsTheServer(t *testing.T) {
 	cfg := config(t, "")
 	cfg.MaxRestarts, cfg.MaxMessageBytes = 1, 1<<20
 	h := start(t, cfg)
-	has(t, h.fails("huge", `{}`), "unknown", "not repeated")
+	has(t, h.fails("huge", `{}`), "a message of more than 1048576 bytes", "unknown", "not repeated")
 	if got := h.again("echo", `{"text":"new life"}`); got != "new life" {
 		t.Error(got)
 	}
@@ -224,7 +225,7 @@ func TestStartFailures(t *testing.T) {
 	}{
 		{mode: "exits", want: "the server ended: exit status 3"},
 		{mode: "silent", edit: func(c *mcp.Config) { c.StartTimeout = 300 * time.Millisecond }, is: context.DeadlineExceeded, want: "no answer within 300ms"},
-		{mode: "noise", want: "mcp toolset demo: start"},
+		{mode: "noise", is: client.ErrProtocol, want: "mcp toolset demo: start"},
 		{mode: "shadow", is: mcp.ErrShadows, want: `"run_command"`},
 		{edit: func(c *mcp.Config) { c.Command = "no-such-server" }, is: exec.ErrNotFound, want: "start"},
 		{edit: func(c *mcp.Config) { c.Command, c.Environment = "sh", nil }, is: exec.ErrNotFound, want: "start"},

@@ -4,10 +4,9 @@ import (
 	"errors"
 	"fmt"
 
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
-
 	"simplex/state"
 	"simplex/tools"
+	"simplex/tools/mcp/client"
 )
 
 // Bounds on what a server may put before the model.
@@ -47,12 +46,16 @@ func validName(name string) bool {
 }
 
 // declare makes our declaration of a server's tool.
-func declare(prefix string, t *sdk.Tool) (tools.Declaration, error) {
+func declare(prefix string, t client.Tool) (tools.Declaration, error) {
 	name := prefix + t.Name
 	if !validName(name) {
 		return tools.Declaration{}, fmt.Errorf("the name must have 1 to %d of A-Z a-z 0-9 _ -", maxName)
 	}
-	schema, err := state.ObjectOf(t.InputSchema)
+	value, err := tolerant(t.InputSchema)
+	if err != nil {
+		return tools.Declaration{}, fmt.Errorf("its argument schema: %w", err)
+	}
+	schema, err := value.Object()
 	if err != nil {
 		return tools.Declaration{}, fmt.Errorf("its argument schema: %w", err)
 	}

@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// serve is a small server, made with the same SDK, that misbehaves as its mode says.
+// serve is a small server, made with the SDK, that misbehaves as its mode says.
 func serve(mode string) {
 	switch mode {
 	case "silent":

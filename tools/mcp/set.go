@@ -6,9 +6,8 @@ import (
 	"fmt"
 	"slices"
 
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
-
 	"simplex/tools"
+	"simplex/tools/mcp/client"
 )
 
 // Set is the toolset of one server. Its tools may be called at once.
@@ -34,9 +33,11 @@ func Start(ctx context.Context, cfg Config) (*Set, error) {
 	}
 	listing, cancel := context.WithTimeout(ctx, cfg.StartTimeout)
 	defer cancel()
-	offered, err := c.tools(listing)
+	offered, err := c.session.Tools(listing, maxTools)
 	s := &Set{name: cfg.Name, server: newServer(cfg, c)}
-	if err == nil {
+	if err != nil {
+		err = fmt.Errorf("list tools: %w", err)
+	} else {
 		err = s.build(offered)
 	}
 	if err != nil {
@@ -45,7 +46,7 @@ func Start(ctx context.Context, cfg Config) (*Set, error) {
 	return s, nil
 }
 
-func (s *Set) build(offered []*sdk.Tool) error {
+func (s *Set) build(offered []client.Tool) error {
 	cfg := s.server.cfg
 	have := map[string]bool{}
 	names := map[string]bool{}
