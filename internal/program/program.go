@@ -41,6 +41,7 @@ type Child struct {
 
 	mu     sync.Mutex
 	reaped bool
+	words  []string // the last lines of stderr
 
 	exited chan struct{} // closed once it is reaped and its group is killed
 	status error         // how it ended; after exited

@@ -29,7 +29,12 @@ func connect(ctx context.Context, cfg Config) (*connection, error) {
 		Version: cfg.Version, MaxMessageBytes: cfg.MaxMessageBytes, Logger: cfg.Logger,
 	})
 	if err != nil {
-		return nil, errors.Join(startFailure(ctx, p, err, cfg), p.End(cfg.Grace, ctx.Done()))
+		failure := startFailure(ctx, p, err, cfg)
+		end := p.End(cfg.Grace, ctx.Done())
+		if words := p.LastWords(); words != "" {
+			failure = fmt.Errorf("%w; it said: %s", failure, words)
+		}
+		return nil, errors.Join(failure, end)
 	}
 	return &connection{program: p, session: session}, nil
 }
