@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -9,6 +10,9 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"simplex/hub/fakehub"
 	"simplex/llm/offline"
 	"simplex/manager/protocol"
 )
@@ -33,6 +37,9 @@ func (m managed) ask(op protocol.Operation, id string, fill func(*protocol.Reque
 	out, err := exec.Command("simplex", "manage", "--request", argument).Output()
 	if failed, said := err != nil, strings.Contains(string(out), `"ok":false`); failed != said {
 		m.t.Fatalf("%s: exit %v with %s", op, err, out)
+	}
+	if strings.Count(string(out), "\n") != 1 || !strings.HasSuffix(string(out), "\n") {
+		m.t.Errorf("%s: the response is not one line: %.2000q", op, out)
 	}
 	return string(out)
 }
@@ -83,7 +90,11 @@ persistence: { format: %s }
 	p := launch(t, r.dir, "run", "--config", reference, "--session", "s1")
 	r.expect("ready")
 	m.wants(m.ask(protocol.Inspect, "a", nil), `"lease":"held"`, fmt.Sprintf(`"backend":%q`, format))
+	release := r.model.hold(2)
 	r.payload(message("q1", "go", object{"confirmation": object{"mode": "approve"}}))
+	r.model.request(t, 2)
+	m.besideARun(format, life, revision)
+	release()
 	if status := r.finished(); status != "completed" {
 		t.Fatalf("the run ended %s", status)
 	}
@@ -91,10 +102,7 @@ persistence: { format: %s }
 		t.Errorf("the tool had its effect as %q", got)
 	}
 	m.wants(m.ask(protocol.ReadState, "a", nil), fmt.Sprintf(`"backend":%q`, format), `"session_id":"s1"`, `"Done."`, `"readable":null`)
-	child := func(q *protocol.Request) {
-		q.Source = &protocol.Source{AllocationID: "a", Directory: filepath.Join(m.dir, "a"), LifecycleID: life, Revision: revision}
-	}
-	m.wants(m.ask(protocol.CleanFork, "child", child), `"created":true`)
+	m.wants(m.ask(protocol.CleanFork, "child", m.fork(life, revision)), `"created":true`)
 	m.wants(m.ask(protocol.Remove, "a", nil), `"code":"busy"`, `"published":false`)
 	second := launch(t, r.dir, "run", "--config", reference, "--session", "s1")
 	second.exits(1)
@@ -115,4 +123,117 @@ persistence: { format: %s }
 	if !strings.Contains(unconfigured.stderr.String(), "placeholder") {
 		t.Errorf("a child without endpoints of its own says %q", unconfigured.stderr)
 	}
+}
+
+// besideARun is what must work, and what must not, while a run waits for the model with a
+// tool's result saved.
+func (m managed) besideARun(format, life string, revision uint64) {
+	m.t.Helper()
+	read := m.ask(protocol.ReadState, "a", nil)
+	m.wants(read, fmt.Sprintf(`"backend":%q`, format), `"session_id":"s1"`, `"status":"running"`, `"echo effect`)
+	if told := strings.Contains(read, `"operation_id":"`); told != (format == "sqlite") {
+		m.t.Errorf("an operation id: %v: %.2000s", told, read)
+	}
+	m.wants(m.ask(protocol.CleanFork, "beside", m.fork(life, revision)), `"created":true`, `"lifecycle_id":"life-1"`)
+	m.wants(m.ask(protocol.ReadState, "beside", nil), fmt.Sprintf(`"backend":%q,"state":null,"readable":null`, format))
+	m.wants(m.ask(protocol.Remove, "a", nil), `"code":"busy"`, `"published":false`)
+	m.wants(m.ask(protocol.Remove, "beside", nil), `"removed":true`)
+}
+
+// fork fills a clean_fork of the allocation a.
+func (m managed) fork(life string, revision uint64) func(*protocol.Request) {
+	return func(q *protocol.Request) {
+		q.Source = &protocol.Source{AllocationID: "a", Directory: filepath.Join(m.dir, "a"), LifecycleID: life, Revision: revision}
+	}
+}
+
+// staff is what a script has running: a Hub and workers by allocation.
+type staff struct {
+	hub     *fakehub.Hub
+	workers map[string]*exec.Cmd
+}
+
+type staffKey struct{}
+
+func staffOf(ts *testscript.TestScript) *staff { return ts.Value(staffKey{}).(*staff) }
+
+// hub starts a Hub and puts its address into $EVENTS.
+func startHub(ts *testscript.TestScript, _ bool, _ []string) {
+	hub, err := fakehub.Start()
+	ts.Check(err)
+	staffOf(ts).hub = hub
+	ts.Setenv("EVENTS", hub.EventsURL())
+	ts.Defer(func() {
+		hub.Close()
+		for _, fault := range hub.Faults() {
+			ts.Logf("%v", fault)
+		}
+		if len(hub.Faults()) > 0 {
+			ts.Fatalf("the worker broke the protocol")
+		}
+	})
+}
+
+// worker ID runs a worker on the allocation's reference until the Hub has its first event.
+// "! worker" wants it to end by itself with 1, having written the file refused.
+func startWorker(ts *testscript.TestScript, neg bool, args []string) {
+	stderr, err := os.Create(ts.MkAbs("refused"))
+	ts.Check(err)
+	defer stderr.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	cmd := exec.CommandContext(ctx, "simplex", "run", "--config", filepath.Join(allocation(ts, args[0]), "config", "config.yaml"), "--session", "s1")
+	cmd.Dir, cmd.Stderr = ts.Getenv("WORK"), stderr
+	if neg {
+		defer cancel()
+		if err := cmd.Run(); cmd.ProcessState.ExitCode() != 1 {
+			ts.Fatalf("the worker was not refused: %v: %s", err, ts.ReadFile("refused"))
+		}
+		return
+	}
+	ts.Check(cmd.Start())
+	staffOf(ts).workers[args[0]] = cmd
+	ts.Defer(func() {
+		cancel()
+		_ = cmd.Wait()
+	})
+	hubTells(ts, "ready")
+}
+
+// hubTells waits for an event of that name.
+func hubTells(ts *testscript.TestScript, name string) fakehub.Event {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	for {
+		e, err := staffOf(ts).hub.Next(ctx)
+		if err != nil {
+			ts.Fatalf("no event %s: %v: %s", name, err, ts.ReadFile("refused"))
+		}
+		if e.Name == name {
+			return e
+		}
+	}
+}
+
+// say TEXT sends a message to the worker and waits until its run has completed.
+func sayToWorker(ts *testscript.TestScript, _ bool, args []string) {
+	ts.Check(staffOf(ts).hub.Payload(message("q-"+args[0], args[0], mode("approve"))))
+	if e := hubTells(ts, "run_finished"); e.Field("status") != "completed" {
+		ts.Fatalf("the run ended: %s", e.Data)
+	}
+}
+
+// stop ID ends a worker in order.
+func stopWorker(ts *testscript.TestScript, _ bool, args []string) {
+	cmd := staffOf(ts).workers[args[0]]
+	ts.Check(cmd.Process.Signal(terminate))
+	if err := cmd.Wait(); err != nil {
+		ts.Fatalf("the worker's end: %v: %s", err, ts.ReadFile("refused"))
+	}
+}
+
+// slay ID is kill -9.
+func slayWorker(ts *testscript.TestScript, _ bool, args []string) {
+	cmd := staffOf(ts).workers[args[0]]
+	ts.Check(cmd.Process.Kill())
+	_ = cmd.Wait()
 }

@@ -2,6 +2,8 @@ package main
 
 import (
 	"encoding/base64"
+	"encoding/hex"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -16,24 +18,77 @@ import (
 	"simplex/manager/protocol"
 )
 
-// TestManageScripts drives allocations with the real binary.
+// TestManageScripts drives allocations with the real binary, every script once for each
+// storage format: $FORMAT is the one, in configurations, too, and [json] or [sqlite] true;
+// $OTHER is the other.
 func TestManageScripts(t *testing.T) {
 	t.Parallel()
+	for _, formats := range [][2]string{{"json", "sqlite"}, {"sqlite", "json"}} {
+		t.Run(formats[0], func(t *testing.T) {
+			t.Parallel()
+			manageScripts(t, formats[0], formats[1])
+		})
+	}
+}
+
+func manageScripts(t *testing.T, format, other string) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/manage",
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("GORACE", os.Getenv("GORACE"))
+			env.Setenv("FORMAT", format)
+			env.Setenv("OTHER", other)
+			env.Setenv("EXTENSION", map[string]string{"json": "json", "sqlite": "db"}[format])
 			env.Values[leasesKey{}] = map[string]io.Closer{}
+			env.Values[staffKey{}] = &staff{workers: map[string]*exec.Cmd{}}
 			return nil
 		},
+		Condition: func(name string) (bool, error) {
+			if name != format && name != other {
+				return false, fmt.Errorf("unknown condition %q", name)
+			}
+			return name == format, nil
+		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"manage": manageRequest,
-			"hold":   holdLease,
-			"free":   freeLease,
+			"manage":   manageRequest,
+			"hold":     holdLease,
+			"free":     freeLease,
+			"poke":     poke,
+			"envsubst": substitute,
+			"hub":      startHub,
+			"worker":   startWorker,
+			"say":      sayToWorker,
+			"stop":     stopWorker,
+			"slay":     slayWorker,
 		},
 	})
+}
+
+// poke FILE OFFSET HEX writes bytes over a file's.
+func poke(ts *testscript.TestScript, _ bool, args []string) {
+	offset, err := strconv.ParseInt(args[1], 10, 64)
+	ts.Check(err)
+	raw, err := hex.DecodeString(args[2])
+	ts.Check(err)
+	f, err := os.OpenFile(ts.MkAbs(args[0]), os.O_WRONLY, 0)
+	ts.Check(err)
+	_, err = f.WriteAt(raw, offset)
+	ts.Check(err)
+	ts.Check(f.Close())
+}
+
+// substitute replaces $NAME in files.
+func substitute(ts *testscript.TestScript, _ bool, args []string) {
+	for _, file := range args {
+		ts.Check(os.WriteFile(ts.MkAbs(file), []byte(expanded(ts, file)), 0o600))
+	}
+}
+
+// expanded is a file's text with the script's variables in it.
+func expanded(ts *testscript.TestScript, file string) string {
+	return os.Expand(ts.ReadFile(file), ts.Getenv)
 }
 
 // manage OPERATION ID [MEMBER=VALUE...] sends one request about the allocation ID below
@@ -50,6 +105,9 @@ func manageRequest(ts *testscript.TestScript, neg bool, args []string) {
 	err = ts.Exec("simplex", "manage", "--request", argument)
 	if neg != (err != nil) {
 		ts.Fatalf("manage %s: %v", args[0], err)
+	}
+	if out := ts.ReadFile("stdout"); strings.Count(out, "\n") != 1 || !strings.HasSuffix(out, "\n") {
+		ts.Fatalf("the response is not one line")
 	}
 	result, err := protocol.DecodeResponse([]byte(ts.ReadFile("stdout")), req.RequestID)
 	if _, refused := err.(*protocol.Error); neg != refused {
@@ -70,7 +128,7 @@ func setMember(ts *testscript.TestScript, req *protocol.Request, name, value str
 	}
 	switch name {
 	case "configuration":
-		req.Configuration = new(ts.ReadFile(value))
+		req.Configuration = new(expanded(ts, value))
 	case "expected_revision":
 		n, err := strconv.ParseUint(value, 10, 64)
 		ts.Check(err)

@@ -180,6 +180,6 @@ func stream(ctx context.Context, c *conn, h *head, w io.Writer) error {
 		rest := state.ObjectFrom(after).String()
 		_, _ = out.WriteString("," + rest[1:len(rest)-1])
 	}
-	_, _ = out.WriteString("}\n")
+	_, _ = out.WriteString("}")
 	return out.Flush()
 }

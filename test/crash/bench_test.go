@@ -31,6 +31,7 @@ type bench struct {
 	fixed  string // root of every point, on a file system of its own; "": a fresh directory each
 	n      int
 	random *rand.Rand // layer D2
+	alive  string     // the canary as it was planted
 }
 
 // answer is one response; code is "" for success and "none" where there was no response.
@@ -44,6 +45,7 @@ type answer struct {
 func (b *bench) fresh() {
 	if b.fixed != "" {
 		b.root = b.fixed
+		b.plantCanary()
 		return
 	}
 	b.n++
@@ -51,6 +53,7 @@ func (b *bench) fresh() {
 	if err := os.Mkdir(b.root, 0o700); err != nil {
 		b.tb.Fatal(err)
 	}
+	b.plantCanary()
 }
 
 func (b *bench) dir(id string) string { return filepath.Join(b.root, "up", id) }
@@ -131,6 +134,7 @@ func (b *bench) violations() []string {
 
 // unsound is what a power cut must not leave, either.
 func (b *bench) unsound() (out []string) {
+	out = b.escaped()
 	entries, _ := os.ReadDir(filepath.Join(b.root, "up"))
 	for _, e := range entries {
 		id := e.Name()
@@ -188,19 +192,33 @@ func (b *bench) finish(argument string, removes bool) (out []string) {
 }
 
 // tree is everything below the root, byte for byte.
-func (b *bench) tree() string {
+func (b *bench) tree() string { return treeOf(b.tb, b.root) }
+
+func treeOf(tb testing.TB, root string) string {
+	tb.Helper()
 	var s strings.Builder
-	_ = filepath.WalkDir(b.root, func(path string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
-			return nil
+			return err
 		}
-		info, _ := d.Info()
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
 		raw := []byte{}
-		if d.Type().IsRegular() {
-			raw, _ = os.ReadFile(path)
+		switch {
+		case d.Type().IsRegular():
+			raw, err = os.ReadFile(path)
+		case d.Type()&fs.ModeSymlink != 0:
+			var target string
+			target, err = os.Readlink(path)
+			raw = []byte(target)
 		}
 		fmt.Fprintf(&s, "%v %v %s %q\n", info.Mode(), info.ModTime().UnixNano(), path, raw)
-		return nil
+		return err
 	})
+	if err != nil {
+		return err.Error()
+	}
 	return s.String()
 }

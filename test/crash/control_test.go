@@ -6,6 +6,7 @@ import (
 	"encoding/json/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -16,7 +17,8 @@ type planted struct {
 	file     string
 	old, new string
 	ops      []string
-	seen     bool // by layer B; a killed process loses no page cache, so it never sees a missing fsync
+	seen     bool     // by layer B; a killed process loses no page cache, so it never sees a missing fsync
+	more     []string // further texts of the file, each followed by what stands in its place
 }
 
 func plantedFaults() []planted {
@@ -33,19 +35,19 @@ func plantedFaults() []planted {
 	if s.published {
 		return s.mgr.Sync()
 	}
-`, []string{"refresh", "remove"}, true},
+`, []string{"refresh", "remove"}, true, nil},
 		{"deleted first, tombstone last", "manager/plan.go", `		p.steps = append(p.steps, step{stepRemoving, now.rec.removing()})
-`, ``, []string{"remove"}, true},
+`, ``, []string{"remove"}, true, nil},
 		{"the tombstone keeps the configuration", "manager/record.go", `Nonce: r.Nonce, Revision: r.Revision, Root: r.Root, ForkOrigin: r.ForkOrigin,
 `, `Nonce: r.Nonce, Revision: r.Revision, Root: r.Root, ForkOrigin: r.ForkOrigin, Unknown: []byte("{\"x\":\"` + secret + `\"}"),
-`, []string{"remove"}, true},
+`, []string{"remove"}, true, nil},
 		{"a stale temporary file is kept", "manager/execute.go", `	if err := s.mgr.RemoveTree(temp); err != nil { // a killed request's, or somebody's link
 		return err
 	}
-`, ``, []string{"refresh"}, true},
+`, ``, []string{"refresh"}, true, nil},
 		{"no fsync of the record", "manager/execute.go", `		err = f.Sync()
 `, `		err = nil
-`, []string{"refresh"}, false},
+`, []string{"refresh"}, false, nil},
 	}
 }
 
@@ -86,8 +88,12 @@ func (p planted) overlay(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if strings.Count(string(raw), p.old) != 1 {
-		t.Fatalf("%s: the place is not in %s once", p.name, p.file)
+	text := string(raw)
+	for pair := range slices.Chunk(append([]string{p.old, p.new}, p.more...), 2) {
+		if strings.Count(text, pair[0]) != 1 {
+			t.Fatalf("%s: the place is not in %s once", p.name, p.file)
+		}
+		text = strings.Replace(text, pair[0], pair[1], 1)
 	}
 	dir := t.TempDir()
 	changed := filepath.Join(dir, "changed.go")
@@ -96,7 +102,7 @@ func (p planted) overlay(t *testing.T) string {
 		t.Fatal(err)
 	}
 	overlay := filepath.Join(dir, "overlay.json")
-	for name, text := range map[string]string{changed: strings.Replace(string(raw), p.old, p.new, 1), overlay: string(list)} {
+	for name, text := range map[string]string{changed: text, overlay: string(list)} {
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -22,6 +22,9 @@ type node struct {
 	pending      []change // of now, since the directory's last fsync
 }
 
+// linkMark begins the data of a node that is a symbolic link; its target follows.
+const linkMark = "\x00link "
+
 // change is what one call does to one directory. A rename within one is atomic; one
 // between two is a change of each, and either may be lost.
 type change []entry
@@ -45,6 +48,12 @@ func loaded(tb testing.TB, path string) *node {
 		var child *node
 		if e.IsDir() {
 			child = loaded(tb, filepath.Join(path, e.Name()))
+		} else if e.Type()&fs.ModeSymlink != 0 {
+			target, err := os.Readlink(filepath.Join(path, e.Name()))
+			if err != nil {
+				tb.Fatal(err)
+			}
+			child = &node{data: linkMark + target, synced: linkMark + target}
 		} else {
 			raw, err := os.ReadFile(filepath.Join(path, e.Name()))
 			if err != nil {
@@ -207,6 +216,8 @@ func lay(tb testing.TB, root string, tree map[string]string) {
 		at := filepath.Join(root, path)
 		if strings.HasSuffix(path, "/") {
 			err = os.Mkdir(at, fs.FileMode(0o700))
+		} else if target, ok := strings.CutPrefix(tree[path], linkMark); ok {
+			err = os.Symlink(target, at)
 		} else {
 			err = os.WriteFile(at, []byte(tree[path]), 0o600)
 		}

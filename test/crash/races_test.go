@@ -184,6 +184,9 @@ func prepareRaces(b *bench, rounds int, enough bool) *race {
 			}
 		}
 		r.nested += b.nested()
+		for _, problem := range b.escaped() {
+			b.tb.Error(problem)
+		}
 		if enough && r.nested > 0 {
 			break
 		}
