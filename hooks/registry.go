@@ -16,6 +16,12 @@ type Handler interface {
 	Handle(ctx context.Context, e *Event) error
 }
 
+// Keeper is a Handler that hears some events even where one before it failed.
+type Keeper interface {
+	Handler
+	Keeps(event Name) bool
+}
+
 // Registry is an ordered, unchangeable list of handlers. A nil Registry has none.
 type Registry struct{ handlers []Handler }
 
@@ -31,24 +37,33 @@ func (r *Registry) Empty() bool { return r == nil || len(r.handlers) == 0 }
 
 // Dispatch calls the handlers in order and stops at the first error, which is an
 // *Error that names the event and the handler. A panic becomes an error whose chain
-// holds a *PanicError. RunFinished is the exception: nothing depends on its outcome,
-// so every handler hears it and the errors are joined.
+// holds a *PanicError. Two exceptions: nothing depends on the outcome of RunFinished, so
+// every handler hears it, and a Keeper hears the events that it keeps. Errors are joined.
 func (r *Registry) Dispatch(ctx context.Context, e *Event) error {
 	if r == nil {
 		return nil
 	}
 	var failed []error
 	for _, h := range r.handlers {
-		err := call(ctx, h, e)
-		if err == nil {
+		if len(failed) > 0 && !hearsAnyway(h, e.Name) {
 			continue
 		}
-		if e.Name != RunFinished {
-			return err
+		if err := call(ctx, h, e); err != nil {
+			failed = append(failed, err)
 		}
-		failed = append(failed, err)
+	}
+	if len(failed) == 1 {
+		return failed[0]
 	}
 	return errors.Join(failed...)
+}
+
+func hearsAnyway(h Handler, event Name) bool {
+	if event == RunFinished {
+		return true
+	}
+	k, ok := h.(Keeper)
+	return ok && k.Keeps(event)
 }
 
 func call(ctx context.Context, h Handler, e *Event) (err error) {

@@ -3,6 +3,8 @@ package intercom
 import (
 	"context"
 	"crypto/tls"
+	"errors"
+	"io"
 	"net"
 	"net/http"
 	"time"
@@ -101,7 +103,21 @@ func (c *connector) upgrade(ctx context.Context, raw net.Conn) (l *link, status 
 		status = resp.StatusCode
 	}
 	if err != nil {
-		return nil, status, err
+		return nil, status, unquoted(ctx, err)
 	}
 	return &link{ws, conn}, 0, nil
+}
+
+// unquoted leaves out what an error quotes of the peer's answer: one that sends back what
+// it was asked would bring the query, and the token in it, into the log.
+func unquoted(ctx context.Context, err error) error {
+	if _, ok := errors.AsType[net.Error](err); ok || ctx.Err() != nil {
+		return err
+	}
+	for _, known := range []error{websocket.ErrBadHandshake, io.EOF, io.ErrUnexpectedEOF, net.ErrClosed} {
+		if errors.Is(err, known) {
+			return known
+		}
+	}
+	return errNoUpgrade
 }

@@ -19,6 +19,9 @@ var (
 	ErrOutstandingNext = errors.New("another next call is outstanding") // Router
 )
 
+// errNoUpgrade stands for every answer that is no HTTP response.
+var errNoUpgrade = errors.New("the answer is not that of a WebSocket server")
+
 // DialError says which step of connecting failed. Its text has no query in it.
 type DialError struct {
 	Step   string // "connect" (DNS included), "tls" or "upgrade"

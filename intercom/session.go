@@ -43,8 +43,10 @@ func (s *session) serve(ctx context.Context) error {
 	if cfg.IdleTimeout > 0 {
 		group.Go(func() { s.ping(alive, cfg.IdleTimeout/2) })
 	}
-	group.Go(func() { s.farewell(ctx, alive) })
+	over := make(chan struct{})
+	group.Go(func() { s.farewell(ctx, alive, over) })
 	err := s.read(ctx)
+	close(over)
 	end()
 	_ = s.link.Close() // frees a writer that is stuck
 	group.Wait()
@@ -148,8 +150,8 @@ func (s *session) onPing(payload string) error {
 }
 
 // farewell runs the close handshake when ctx ends before the connection does, and makes
-// sure that the reader returns.
-func (s *session) farewell(ctx, alive context.Context) {
+// sure that the reader returns, over being closed then, whatever the peer goes on sending.
+func (s *session) farewell(ctx, alive context.Context, over <-chan struct{}) {
 	<-alive.Done()
 	if ctx.Err() == nil {
 		return
@@ -157,6 +159,13 @@ func (s *session) farewell(ctx, alive context.Context) {
 	s.link.net.readWithin.Store(0)
 	_ = s.link.net.SetReadDeadline(time.Now().Add(closeTimeout))
 	s.sendClose(websocket.CloseNormalClosure)
+	patience := time.NewTimer(closeTimeout)
+	defer patience.Stop()
+	select {
+	case <-over:
+	case <-patience.C:
+		_ = s.link.Close()
+	}
 }
 
 func (s *session) sendClose(code int) {

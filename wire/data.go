@@ -13,7 +13,8 @@ type Persisted struct {
 
 // ExportError is the data of export_error.
 type ExportError struct {
-	Message Notice `json:"message"`
+	Message   Notice `json:"message"`
+	Operation string `json:"operation,omitzero"` // archive_cleanup; "": the readable export
 }
 
 // ErrorData is the data of error.

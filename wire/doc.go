@@ -3,7 +3,7 @@
 // confirmations and remote tools, and every limit on them.
 //
 // It refuses anything that is not strict JSON (one value, valid UTF-8, no duplicate
-// names). What the contract calls fatal is an error here ([*FrameError],
+// names); inside the data of a frame with an answer. What the contract calls fatal is an error here ([*FrameError],
 // [*ReplyError]); what the contract answers with an event is that event's data
 // ([InputRejected], [QueryFailed], [SignalError]), so a caller cannot confuse the two.
 //

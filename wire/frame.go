@@ -72,9 +72,10 @@ func (d *FrameDecoder) Decode(raw []byte) (Frame, error) {
 	}
 	d.raw = raw
 	d.buf = *bytes.NewBuffer(raw)
-	// Half of an escaped surrogate pair, as a browser writes of a cut character, is well
-	// formed here; whoever reads the member refuses it with an answer.
-	d.dec.Reset(&d.buf, jsontext.AllowInvalidUTF8(true))
+	// Half of an escaped surrogate pair, as a browser writes of a cut character, and a name
+	// that is there twice are well formed here; whoever reads the member refuses them with
+	// an answer.
+	d.dec.Reset(&d.buf, jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
 	f := Frame{Size: len(raw)}
 	if kind := d.dec.PeekKind(); kind != '{' && kind != jsontext.KindInvalid {
 		return Frame{}, &FrameError{Problem: "not an object"}
@@ -128,6 +129,9 @@ func (d *FrameDecoder) object(member func(name []byte) error) error {
 }
 
 func (d *FrameDecoder) member(f *Frame, name []byte) error {
+	if string(name) == "type" && f.Kind != "" || string(name) == "data" && f.Data != nil {
+		return &FrameError{Problem: string(name) + " is there twice"}
+	}
 	switch string(name) {
 	case "type":
 		val, err := d.dec.ReadValue()

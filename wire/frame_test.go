@@ -60,14 +60,14 @@ func TestDecodeFrameRefuses(t *testing.T) {
 		`{"type":"","data":{}}`, `{"type":"Payload","data":{}}`, `{"type":"payload ","data":{}}`,
 		`{"type":"event","data":{}}`, `{"Type":"payload","data":{}}`, `{"type":["payload"],"data":{}}`,
 		`{"type":"payload","type":"payload","data":{}}`, `{"type":"payload","data":{},"data":{}}`,
-		`{"type":"payload","data":{"a":1,"a":2}}`, `{"type":"payload","data":{"a":01}}`,
+		`{"type":"payload","data":{"a":01}}`,
 		`{"type":"payload","data":{"a":.5}}`, `{"type":"payload","data":{"a":NaN}}`,
 		`{"type":"payload","data":{'a':1}}`, `{"type":"payload","data":{"a":"\x"}}`,
 		"{\"type\":\"payload\",\"data\":{\"a\":\"\xff\"}}",
 		"{\"type\":\"payload\",\"data\":{\"a\":\"\n\"}}", "\ufeff{\"type\":\"payload\",\"data\":{}}",
 		`{"type":"payload","data":{}/**/}`, `{"type":"payload","data":{"a":1,}}`,
 		`{"type":"payload","data":{"a":[1,]}}`, `{"type":"payload","data":{},"x":}`,
-		`{"type":"payload","data":{},"x":{"b":1,"b":1}}`, "{\"type\":\"payload\",\"data\":{}}\x00",
+		"{\"type\":\"payload\",\"data\":{}}\x00",
 		`{"type":"payload","data":` + strings.Repeat(`{"a":`, 20000),
 		`{"type":"payload","data":` + strings.Repeat(`{"a":`, 20000) + `1` + strings.Repeat(`}`, 20001),
 	}
@@ -145,5 +145,31 @@ func TestHalfACharacterIsRefusedNotFatal(t *testing.T) {
 	}
 	if _, rejected := wire.DecodeInput(f.Data); rejected == nil {
 		t.Error("half a character was admitted")
+	}
+}
+
+// A name that is there twice inside the data is answered: it is one bad input, and no
+// reason to end a worker.
+func TestDuplicateNamesAreAnswered(t *testing.T) {
+	t.Parallel()
+	for _, data := range []string{
+		`{"operation":"message","request_id":"q","content":[],"content":[]}`,
+		`{"operation":"message","request_id":"q","content":[{"type":"text","modality":"text","raw":"x","extras":{"a":1,"a":2}}]}`,
+	} {
+		f, err := wire.DecodeFrame([]byte(`{"type":"payload","data":` + data + `}`))
+		if err != nil {
+			t.Errorf("%s: %v", data, err)
+			continue
+		}
+		if _, rejected := wire.DecodeInput(f.Data); rejected == nil {
+			t.Errorf("%s: admitted", data)
+		}
+	}
+	f, err := wire.DecodeFrame([]byte(`{"type":"signal","data":{"operation":"status","operation":"status"}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := wire.DecodeSignal(f.Data); err == nil {
+		t.Error("the signal is taken")
 	}
 }
