@@ -17,7 +17,7 @@ import (
 const busyWait = 5 * time.Second
 
 // conn is one connection, used without database/sql: no pool, no goroutine, statements
-// kept. It is for one goroutine at a time.
+// kept. It is for one goroutine at a time, so SQLite takes no lock at each call of its own.
 type conn struct {
 	c    *sqlite3.SQLiteConn
 	path string
@@ -44,7 +44,7 @@ func dial(path string, how access) (*conn, error) {
 	if err != nil {
 		return nil, fmt.Errorf("database %s: %w", path, err)
 	}
-	params := string(how) + "&_synchronous=FULL&_foreign_keys=on&_busy_timeout=" + strconv.FormatInt(busyWait.Milliseconds(), 10)
+	params := string(how) + "&_mutex=no&_synchronous=FULL&_foreign_keys=on&_busy_timeout=" + strconv.FormatInt(busyWait.Milliseconds(), 10)
 	dsn := (&url.URL{Scheme: "file", Path: full, RawQuery: params}).String()
 	c, err := (&sqlite3.SQLiteDriver{}).Open(dsn)
 	if err != nil {
@@ -60,11 +60,15 @@ func (c *conn) script(sql string) error {
 }
 
 // run runs one kept statement to its end. It goes through Query, because the driver
-// then binds and steps in one crossing into C instead of one for each parameter.
+// then resets, binds and steps in one crossing into C instead of one for each parameter.
+// A statement that is at its end holds nothing and needs no second crossing to be closed.
 func (c *conn) run(sql string, args ...driver.Value) error {
 	rows, err := c.query(sql, args)
 	if err != nil {
 		return err
+	}
+	if errors.Is(rows.Next(nil), io.EOF) {
+		return nil
 	}
 	return fault(c.path, rows.Close())
 }

@@ -3,13 +3,14 @@ package sqlitestore
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"syscall"
 	"time"
 )
 
-// logPages is the length of the log, in pages, at which SQLite itself checkpoints. Saves
-// at calm boundaries do it earlier.
-const logPages = "2000"
+// logSize is the length of the log, in bytes of pages, at which SQLite itself checkpoints.
+// Saves at calm boundaries do it earlier.
+const logSize = 8 << 20
 
 // writable is W_OK of access(2).
 const writable = 2
@@ -74,7 +75,7 @@ func (s *Store) prepare(c *conn) error {
 		err = c.run(sqlRollback)
 	}
 	if err == nil {
-		err = c.script("PRAGMA wal_autocheckpoint = " + logPages)
+		err = c.limitLog()
 	}
 	if err == nil {
 		err = c.script("PRAGMA temp_store = MEMORY")
@@ -83,6 +84,15 @@ func (s *Store) prepare(c *conn) error {
 		err = c.keepLog(true)
 	}
 	return err
+}
+
+// limitLog sets logSize, which SQLite counts in pages.
+func (c *conn) limitLog() error {
+	page, err := c.one("PRAGMA page_size", 1)
+	if err != nil {
+		return err
+	}
+	return c.script("PRAGMA wal_autocheckpoint = " + strconv.FormatInt(logSize/page[0], 10))
 }
 
 // recoverable examines a database whose last owner did not close it.

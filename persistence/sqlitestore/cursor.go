@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"unicode/utf8"
 
 	"simplex/state"
@@ -73,22 +74,28 @@ func (k *cursor) text(i int) string {
 
 // word reads an enum; what is not among the words is the first of them, as in a document.
 func word[E ~string](k *cursor, i int, words ...E) E {
-	text := E(k.text(i))
-	for _, w := range words {
-		if w == text {
-			return w
-		}
+	if w, ok := known(k, i, words); ok {
+		return w
 	}
 	return words[0]
 }
 
 // strict reads an enum that has no default.
 func strict[E ~string](k *cursor, i int, words ...E) E {
-	w := word(k, i, words...)
-	if string(w) != k.text(i) {
-		k.wrong("%q is no known word", k.text(i))
+	w, ok := known(k, i, words)
+	if !ok {
+		k.wrong("%v is no known word", k.vals[i])
 	}
 	return w
+}
+
+// known reads one of the words, which stands there as text or as its code.
+func known[E ~string](k *cursor, i int, words []E) (E, bool) {
+	if n, ok := k.vals[i].(int64); ok && n >= wordCode && n < wordCode+int64(len(words)) {
+		return words[n-wordCode], true
+	}
+	text := E(k.text(i))
+	return text, slices.Contains(words, text)
 }
 
 // object reads an optional object.

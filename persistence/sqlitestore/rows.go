@@ -72,12 +72,12 @@ func (l *loader) parts(id int64, m *state.Message) {
 	k := l.contents
 	for ; k.ok && k.num(0) == id; k.advance() {
 		c := content(k, 3)
-		switch k.text(1) {
+		switch strict(k, 1, "content", "reasoning", "status") {
 		case "content":
 			m.Content = append(m.Content, c)
 		case "reasoning":
 			m.Reasoning = &c
-		default:
+		case "status":
 			m.ActionStatus = &c
 		}
 	}

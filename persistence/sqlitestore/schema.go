@@ -8,6 +8,11 @@ const (
 
 	// applicationID marks the file as ours, in PRAGMA application_id: "SPLX".
 	applicationID = 0x53504c58
+
+	// pageSize of a new database, in bytes. Every table and index has a page of its own and
+	// a save writes whole pages, so SQLite's 4096 would double the size of a short session
+	// and triple what a save writes. A database that has another keeps it.
+	pageSize = 1024
 )
 
 // resultColumns are those of a result, whether it stands in a message or is pending.
@@ -86,7 +91,10 @@ CREATE TABLE result (
 
 // create makes an empty database of this version.
 func create(c *conn) error {
-	err := c.script("PRAGMA application_id = " + strconv.Itoa(applicationID))
+	err := c.script("PRAGMA page_size = " + strconv.Itoa(pageSize))
+	if err == nil {
+		err = c.script("PRAGMA application_id = " + strconv.Itoa(applicationID))
+	}
 	if err == nil {
 		err = c.script("PRAGMA user_version = " + strconv.Itoa(SchemaVersion))
 	}
@@ -136,11 +144,24 @@ const (
 	sqlGetSections = "SELECT name, title, stability, text, unknown FROM prompt_section ORDER BY position"
 	sqlGetTools    = "SELECT name, description, argument_schema, remote_type, extras, unknown FROM tool ORDER BY position"
 	sqlGetLoop     = "SELECT status, phase, completed_exchanges, committed_response_sequence, error, unknown FROM loop"
-	sqlGetPending  = "SELECT * FROM pending_result ORDER BY position"
-	sqlGetTurns    = "SELECT * FROM turn ORDER BY id"
-	sqlGetSteps    = "SELECT * FROM step ORDER BY turn, id"
-	sqlGetMessages = "SELECT * FROM message ORDER BY id"
-	sqlGetContents = "SELECT message, place, position, type, raw, modality, extras, unknown FROM content INDEXED BY content_place ORDER BY message, place, position"
-	sqlGetCalls    = "SELECT message, type, security, id, name, arguments, extras, unknown FROM call ORDER BY message, position"
-	sqlGetResults  = "SELECT * FROM result ORDER BY message"
+	sqlGetPending  = "SELECT position, loop, " + resultCodes + " FROM pending_result ORDER BY position"
+	sqlGetTurns    = "SELECT id, " + retainCode + ", extras, unknown FROM turn ORDER BY id"
+	sqlGetSteps    = "SELECT turn, id, " + retainCode + ", commit_sequence, returns_set, extras, unknown FROM step ORDER BY turn, id"
+	sqlGetMessages = "SELECT id, turn, step, slot, " + messageCode + ", role, output_is_content, calls_set, prompt, generated, cache_hit, cost_unknown, extras, unknown FROM message ORDER BY id"
+	sqlGetContents = "SELECT message, " + placeCode + ", position, iif(type = 'text', 10, type), raw, iif(modality = 'text', 10, modality), extras, unknown FROM content INDEXED BY content_place ORDER BY message, place, position"
+	sqlGetCalls    = "SELECT message, iif(type = 'read_only', 10, type), iif(security = 'default_deny', 10, security), id, name, arguments, extras, unknown FROM call ORDER BY message, position"
+	sqlGetResults  = "SELECT message, " + resultCodes + " FROM result ORDER BY message"
+)
+
+// Words that stand in every row come out of SQLite as wordCode + their place in the list
+// that the reader gives to word: a number costs no allocation, a text costs two.
+const (
+	wordCode = 10
+
+	retainCode  = "iif(retain_priority = 'normal', 10, retain_priority)"
+	messageCode = "CASE type WHEN 'model_response' THEN 11 WHEN 'invoke_return' THEN 12 WHEN 'user_input' THEN 10 ELSE type END"
+	placeCode   = "iif(place = 'content', 10, place)"
+	resultCodes = "iif(call_type = 'read_only', 10, call_type), iif(call_security = 'default_deny', 10, call_security), " +
+		"call_id, call_name, call_arguments, call_extras, call_unknown, iif(output_type = 'text', 10, output_type), output_raw, " +
+		"iif(output_modality = 'text', 10, output_modality), output_extras, output_unknown, extras, unknown"
 )
