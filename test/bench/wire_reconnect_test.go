@@ -5,7 +5,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
@@ -23,10 +22,7 @@ func simplexBinary(b *testing.B) string {
 		return path
 	}
 	path := filepath.Join(b.TempDir(), "simplex")
-	out, err := exec.Command("go", "build", "-trimpath", "-o", path, "simplex/cmd/simplex").CombinedOutput()
-	if err != nil {
-		b.Fatalf("build the program: %v\n%s", err, out)
-	}
+	must(b, rig.Build(path))
 	return path
 }
 

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,6 +13,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"simplex/test/conformance/rig"
 )
 
 // patience bounds every wait that a sound machine ends by itself.
@@ -79,7 +80,7 @@ func newPlace(dir string) *place {
 // compile runs the recipe of `make static` with another place for its result, and puts
 // busybox beside it as the shell of containers.
 func (p *place) compile() error {
-	if err := seen("../.."); err != nil {
+	if err := rig.Sources(); err != nil {
 		return err
 	}
 	recipe := exec.Command("make", "--no-print-directory", "-n", "static")
@@ -94,31 +95,11 @@ func (p *place) compile() error {
 	}
 	built := filepath.Join(p.dir, "static")
 	cmd := exec.Command("sh", "-ec", strings.ReplaceAll(string(script), "bin/simplex-static", built))
-	cmd.Dir = "../.."
+	cmd.Dir, cmd.Env = "../..", rig.Environ()
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("the recipe of make static: %w\n%s", err, out)
 	}
 	return os.Rename(built, p.executable)
-}
-
-// seen looks at every file that the binary and the image are made of: the cache of `go
-// test` knows what a test looks at, not what its children read.
-func seen(module string) error {
-	return filepath.WalkDir(module, func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		if d.IsDir() && (d.Name() == "bin" || d.Name() == "testdata" || path != module && strings.HasPrefix(d.Name(), ".")) {
-			return fs.SkipDir
-		}
-		switch filepath.Ext(path) {
-		case ".go", ".mod", ".sum", ".yaml", ".json", ".sql", ".sh", "":
-			if d.Type().IsRegular() {
-				_, err = os.Stat(path)
-			}
-		}
-		return err
-	})
 }
 
 func without(environ []string, names ...string) []string {

@@ -5,6 +5,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 )
 
@@ -14,8 +16,8 @@ var (
 	Plain  string // always without: for what is measured, or done very often
 )
 
-// Main builds the binary once, with the race detector or without, runs the tests of a
-// package and gives their exit code. It is for TestMain.
+// Main builds the binary, with the race detector or without, runs the tests of a package
+// and gives their exit code. It is for TestMain.
 func Main(m *testing.M, race bool) int {
 	dir, err := os.MkdirTemp("", "simplex-test-")
 	if err != nil {
@@ -23,15 +25,7 @@ func Main(m *testing.M, race bool) int {
 		return 1
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	Plain = filepath.Join(dir, "simplex")
-	Binary = Plain
-	// These are the flags of the builds that a developer has in the cache anyway.
-	err = build("-trimpath", "-o", Plain)
-	if err == nil && race {
-		Binary = filepath.Join(dir, "simplex-race")
-		err = build("-race", "-o", Binary)
-	}
-	if err != nil {
+	if err := binaries(dir, race); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
@@ -43,9 +37,34 @@ func Main(m *testing.M, race bool) int {
 	return m.Run()
 }
 
-func build(flags ...string) error {
-	out, err := exec.Command("go", append(append([]string{"build"}, flags...), "simplex/cmd/simplex")...).CombinedOutput()
-	if err != nil {
+func binaries(dir string, race bool) error {
+	Plain = filepath.Join(dir, "simplex")
+	Binary = Plain
+	if err := Build(Plain); err != nil || !race {
+		return err
+	}
+	Binary = filepath.Join(dir, "simplex-race")
+	return run(os.Environ(), Binary, "-race")
+}
+
+// Build puts the program as the tree has it now at path, without the race detector and
+// with its C code as it is shipped, whatever the tests have for theirs.
+func Build(path string) error { return run(Environ(), path) }
+
+// Environ is the environment for building what is shipped: without CGO_CFLAGS, which
+// `make race` sets for the sake of a short compilation.
+func Environ() []string {
+	return slices.DeleteFunc(os.Environ(), func(e string) bool { return strings.HasPrefix(e, "CGO_CFLAGS=") })
+}
+
+// run has all other flags from the environment, as the test itself has them: that is how
+// both compile their packages only once. And `go run`, unlike `go build`, keeps in the
+// build cache what it has linked, so that packages of tests that build the same only copy
+// it, and still checks that nothing has changed.
+func run(environ []string, path string, flags ...string) error {
+	cmd := exec.Command("go", append(append([]string{"run"}, flags...), "-exec", "cp", "simplex/cmd/simplex", path)...)
+	cmd.Env = environ
+	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("build the program: %w\n%s", err, out)
 	}
 	return nil

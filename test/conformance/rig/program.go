@@ -42,6 +42,9 @@ func Launch(t testing.TB, dir string, prefix []string, args ...string) *Program 
 
 func launch(t testing.TB, dir string, line []string) *Program {
 	t.Helper()
+	if err := Sources(); err != nil {
+		t.Fatal(err)
+	}
 	p := &Program{t: t, Stderr: newTranscript(), done: make(chan struct{})}
 	p.cmd = exec.Command(line[0], line[1:]...)
 	p.cmd.Dir = dir
