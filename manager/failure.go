@@ -33,6 +33,7 @@ var codes = [...]struct {
 	{errRecordVersion, protocol.UnsupportedVersion},
 	{safepath.ErrMount, protocol.MountInside},
 	{safepath.ErrMoved, protocol.Busy},
+	{ErrStateBusy, protocol.Busy},
 	{durable.ErrLocked, protocol.Busy},
 	{durable.ErrLockUnsupported, protocol.LockingUnsupported},
 	{safepath.ErrLink, protocol.UnsafePath},

@@ -21,10 +21,11 @@ const (
 
 // StateReader reads SQLite states.
 type StateReader interface {
-	// ReadState reads the database file of an existing, safely opened directory in one
-	// read-only transaction; nothing is created or migrated. path is the file's path.
-	// Errors wrap ErrStateSchema, ErrStateCorrupt, or are I/O errors.
-	ReadState(ctx context.Context, path string) (Snapshot, error)
+	// ReadState reads the database file at path in one read-only transaction; nothing is
+	// created or migrated. While the transaction holds its files open it calls opened,
+	// which tells whether the path led to them, and fails with its error. Errors wrap
+	// ErrNoState, ErrStateSchema, ErrStateCorrupt, ErrStateBusy, or are I/O errors.
+	ReadState(ctx context.Context, path string, opened func() error) (Snapshot, error)
 }
 
 // Snapshot is what one SQLite database holds.
@@ -38,6 +39,10 @@ type Snapshot interface {
 }
 
 var (
+	// ErrNoState: there is no database, nor a part of one.
+	ErrNoState = errors.New("there is no state")
+	// ErrStateBusy: the state cannot be had at once.
+	ErrStateBusy = errors.New("the state is being opened or changed by another program")
 	// ErrStateSchema: the database has another schema version.
 	ErrStateSchema = errors.New("the state has another schema")
 	// ErrStateCorrupt: the state is damaged.
@@ -151,18 +156,14 @@ func corrupt(f *safepath.File, err error) error {
 }
 
 func (s *session) readSQLite(dir *safepath.Dir) (*Result, error) {
+	if dir == nil {
+		return noDatabase()
+	}
 	db, err := s.openIn(dir, databaseFile)
 	if err != nil {
 		return nil, err
 	}
-	if db == nil {
-		return answerWith(struct {
-			Backend  string  `json:"backend"`
-			State    *string `json:"state"`
-			Readable *string `json:"readable"`
-		}{"sqlite", nil, nil})
-	}
-	if db.Info().Size == 0 {
+	if db != nil && db.Info().Size == 0 {
 		return nil, refuse(protocol.StateSchema, databaseFile+": is empty")
 	}
 	// A descriptor of the file that is closed while SQLite has it open would drop
@@ -170,15 +171,31 @@ func (s *session) readSQLite(dir *safepath.Dir) (*Result, error) {
 	if err := db.Close(); err != nil {
 		return nil, err
 	}
+	if db == nil && s.m.cfg.SQLite == nil {
+		return noDatabase()
+	}
 	if s.m.cfg.SQLite == nil {
 		return nil, refuse(protocol.UnsupportedOperation, "this build reads no SQLite states")
 	}
 	return s.readDatabase(dir)
 }
 
+func noDatabase() (*Result, error) {
+	return answerWith(struct {
+		Backend  string  `json:"backend"`
+		State    *string `json:"state"`
+		Readable *string `json:"readable"`
+	}{"sqlite", nil, nil})
+}
+
+// readDatabase has the database read by its path, as SQLite knows no other way, and makes
+// sure that it is the one in dir.
 func (s *session) readDatabase(dir *safepath.Dir) (*Result, error) {
-	snap, err := s.m.cfg.SQLite.ReadState(context.Background(), filepath.Join(dir.Path(), databaseFile))
+	opened := func() error { return dir.Opened(databaseFile, databaseFile+"-wal", databaseFile+"-shm") }
+	snap, err := s.m.cfg.SQLite.ReadState(context.Background(), filepath.Join(dir.Path(), databaseFile), opened)
 	switch {
+	case errors.Is(err, ErrNoState):
+		return noDatabase()
 	case errors.Is(err, ErrStateSchema):
 		return nil, refuse(protocol.StateSchema, databaseFile+": has another schema")
 	case errors.Is(err, ErrStateCorrupt):

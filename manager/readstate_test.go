@@ -108,7 +108,9 @@ func TestReadStateElsewhere(t *testing.T) {
 // fakeReader stands for the SQLite store, which this package does not link.
 type fakeReader struct{ err error }
 
-func (f fakeReader) ReadState(context.Context, string) (Snapshot, error) { return f, f.err }
+func (f fakeReader) ReadState(context.Context, string, func() error) (Snapshot, error) {
+	return f, f.err
+}
 func (f fakeReader) WriteState(w io.Writer) error {
 	_, err := io.WriteString(w, `{"from":"sqlite"}`)
 	return err

@@ -13,8 +13,11 @@ import (
 	sqlite3 "github.com/mattn/go-sqlite3"
 )
 
-// busyWait is how long a lock of another program is waited for.
-const busyWait = 5 * time.Second
+// How long a lock of another program is waited for. A reader's caller can ask again.
+const (
+	busyWait   = 5 * time.Second
+	readerWait = 500 * time.Millisecond
+)
 
 // conn is one connection, used without database/sql: no pool, no goroutine, statements
 // kept. It is for one goroutine at a time, so SQLite takes no lock at each call of its own.
@@ -44,7 +47,11 @@ func dial(path string, how access) (*conn, error) {
 	if err != nil {
 		return nil, fmt.Errorf("database %s: %w", path, err)
 	}
-	params := string(how) + "&_mutex=no&_synchronous=FULL&_foreign_keys=on&_busy_timeout=" + strconv.FormatInt(busyWait.Milliseconds(), 10)
+	wait := readerWait
+	if how == readWrite {
+		wait = busyWait
+	}
+	params := string(how) + "&_mutex=no&_synchronous=FULL&_foreign_keys=on&_busy_timeout=" + strconv.FormatInt(wait.Milliseconds(), 10)
 	dsn := (&url.URL{Scheme: "file", Path: full, RawQuery: params}).String()
 	c, err := (&sqlite3.SQLiteDriver{}).Open(dsn)
 	if err != nil {

@@ -32,6 +32,12 @@ type Info struct {
 // whatever else stands beside it. Links in path but the last component are followed. Not
 // for the process that has the session open: see checkHeader.
 func Read(ctx context.Context, path string, w io.Writer) (Info, error) {
+	return ReadOpened(ctx, path, nil, w)
+}
+
+// ReadOpened is Read for a path that others may bend: opened is called while the
+// transaction holds the files open, and its error is Read's.
+func ReadOpened(ctx context.Context, path string, opened func() error, w io.Writer) (Info, error) {
 	seen, err := look(path)
 	if err == nil {
 		err = seen.check(path)
@@ -44,12 +50,12 @@ func Read(ctx context.Context, path string, w io.Writer) (Info, error) {
 	case seen.logged() && seen.shared == nil:
 		return Info{}, fmt.Errorf("database %s: %w", path, ErrNeedsOwner)
 	case seen.log != nil && seen.shared != nil:
-		return readWith(ctx, path, readOnly, w)
+		return readWith(ctx, path, readOnly, opened, w)
 	}
 	if err := checkHeader(path); err != nil {
 		return Info{}, err
 	}
-	info, err := readWith(ctx, path, snapshot, w)
+	info, err := readWith(ctx, path, snapshot, opened, w)
 	if changed := unchanged(path, seen, info.Revision); changed != nil {
 		return Info{}, changed
 	}
@@ -77,7 +83,7 @@ func unchanged(path string, before sight, revision int64) error {
 	return nil
 }
 
-func readWith(ctx context.Context, path string, how access, w io.Writer) (info Info, err error) {
+func readWith(ctx context.Context, path string, how access, opened func() error, w io.Writer) (info Info, err error) {
 	c, err := dialReader(path, how)
 	if err != nil {
 		return Info{}, err
@@ -95,6 +101,11 @@ func readWith(ctx context.Context, path string, how access, w io.Writer) (info I
 		return Info{}, err
 	case how == snapshot && h.open != int64(markClosed):
 		return Info{}, corrupt(path, ErrMissingLog)
+	}
+	if opened != nil {
+		if err := opened(); err != nil {
+			return Info{}, fmt.Errorf("database %s: %w", path, err)
+		}
 	}
 	info = Info{Revision: h.revision, OperationID: h.operation}
 	return info, stream(ctx, c, h, w)
