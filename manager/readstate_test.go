@@ -111,6 +111,7 @@ type fakeReader struct{ err error }
 func (f fakeReader) ReadState(context.Context, string, func() error) (Snapshot, error) {
 	return f, f.err
 }
+
 func (f fakeReader) WriteState(w io.Writer) error {
 	_, err := io.WriteString(w, `{"from":"sqlite"}`)
 	return err

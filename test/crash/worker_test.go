@@ -71,4 +71,3 @@ func (w *worker) refusal() []string {
 	}
 	return nil
 }
-
