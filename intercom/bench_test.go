@@ -42,7 +42,7 @@ func BenchmarkInbound(b *testing.B) {
 	n := 0
 	c := start(b, intercom.Config{URL: url, Handler: func(m []byte) error {
 		err := router.Handle(m)
-		<-router.Payloads()
+		_, _ = router.NextPayload(context.Background())
 		if n++; n == b.N {
 			close(done)
 		}
@@ -129,6 +129,6 @@ func BenchmarkRoute(b *testing.B) {
 		if err := router.Handle(message); err != nil {
 			b.Fatal(err)
 		}
-		<-router.Payloads()
+		_, _ = router.NextPayload(context.Background())
 	}
 }

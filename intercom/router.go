@@ -26,6 +26,7 @@ type Router struct {
 	signals  chan wire.Frame
 	feedback chan Feedback
 
+	payloadBytes                            atomic.Int64 // of the payloads that wait
 	payloadNext                             atomic.Bool
 	rejectedPayloads, rejectedQueries, lost atomic.Uint64
 }
@@ -97,12 +98,22 @@ func (r *Router) Handle(message []byte) error {
 		r.query(op, f)
 		return nil
 	}
-	if !offer(r.payloads, f) {
+	if !r.enqueue(f) {
 		r.rejectedPayloads.Add(1)
 		r.report(Feedback{Input: wire.NewInputRejected(f.RequestID, f.Operation,
 			"the payload queue is full", wire.CodePayloadFull)})
 	}
 	return nil
+}
+
+// enqueue bounds the payloads that wait in entries and in bytes.
+func (r *Router) enqueue(f wire.Frame) bool {
+	size := int64(f.Size)
+	if r.payloadBytes.Add(size) <= wire.PayloadBytes && offer(r.payloads, f) {
+		return true
+	}
+	r.payloadBytes.Add(-size)
+	return false
 }
 
 func (r *Router) query(op wire.Operation, f wire.Frame) {
@@ -134,15 +145,15 @@ func (r *Router) NextPayload(ctx context.Context) (wire.Frame, error) {
 	defer r.payloadNext.Store(false)
 	select {
 	case f := <-r.payloads:
+		r.payloadBytes.Add(-int64(f.Size))
 		return f, nil
 	case <-ctx.Done():
 		return wire.Frame{}, context.Cause(ctx)
 	}
 }
 
-// Payloads is the payload queue for a subscriber that waits for other things as well; do
-// not mix it with NextPayload.
-func (r *Router) Payloads() <-chan wire.Frame { return r.payloads }
+// Waiting is the number of payloads in the queue.
+func (r *Router) Waiting() int { return len(r.payloads) }
 
 // Queries is the queue of history and answer requests.
 func (r *Router) Queries() <-chan wire.Frame { return r.queries }

@@ -31,7 +31,7 @@ func TestRouterSorts(t *testing.T) {
 	handle(t, r, input, history, status,
 		`{"type":"payload","data":{"operation":"answer"}}`,
 		`{"type":"payload","data":{"operation":7}}`, `{"type":"payload","data":{}}`, `{"type":"signal","data":{}}`)
-	if n := []int{len(r.Payloads()), len(r.Queries()), len(r.Signals()), len(r.Feedback())}; n[0] != 3 || n[1] != 2 || n[2] != 2 || n[3] != 0 {
+	if n := []int{r.Waiting(), len(r.Queries()), len(r.Signals()), len(r.Feedback())}; n[0] != 3 || n[1] != 2 || n[2] != 2 || n[3] != 0 {
 		t.Errorf("queues hold %v", n)
 	}
 	f, err := r.NextPayload(t.Context())
@@ -129,5 +129,25 @@ func TestRouterHasOneSubscriber(t *testing.T) {
 	cancel()
 	if err := receive(t, results); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
+	}
+}
+
+// However few of them there are, payloads that wait hold a bounded number of bytes.
+func TestRouterBoundsPayloadBytes(t *testing.T) {
+	t.Parallel()
+	r := intercom.NewRouter(intercom.RouterConfig{})
+	big := `{"type":"payload","data":{"operation":"message","request_id":"r","x":"` + strings.Repeat("x", wire.MaxInbound-100) + `"}}`
+	for r.Counters().RejectedPayloads == 0 {
+		handle(t, r, big)
+	}
+	if n := r.Waiting(); n != wire.PayloadBytes/wire.MaxInbound {
+		t.Errorf("%d wait", n)
+	}
+	if _, err := r.NextPayload(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	handle(t, r, big)
+	if c := r.Counters(); c.RejectedPayloads != 1 {
+		t.Errorf("%+v", c)
 	}
 }

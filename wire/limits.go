@@ -21,6 +21,7 @@ const (
 	RememberedRequests = 4096
 
 	PayloadCapacity   = 256 // default sizes of the worker's queues, in entries
+	PayloadBytes      = 8 * MaxInbound // what the payloads that wait may hold, whatever their number
 	SignalCapacity    = 256
 	QueryCapacity     = 64
 	EventCapacity     = 1024

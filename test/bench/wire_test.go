@@ -81,7 +81,7 @@ func BenchmarkFramesIn(b *testing.B) {
 	done, count := make(chan struct{}), 0
 	client := online(b, url, func(m []byte) error {
 		err := router.Handle(m)
-		if f := <-router.Payloads(); f.Op() != wire.OpMessage {
+		if f, _ := router.NextPayload(context.Background()); f.Op() != wire.OpMessage {
 			b.Errorf("operation %s", f.Operation)
 		}
 		if count++; count%n == 0 {
@@ -118,7 +118,7 @@ func BenchmarkFrameEcho(b *testing.B) {
 	got := make(chan struct{}, 1)
 	client := online(b, url, func(m []byte) error {
 		err := router.Handle(m)
-		<-router.Payloads()
+		_, _ = router.NextPayload(context.Background())
 		got <- struct{}{}
 		return err
 	})
