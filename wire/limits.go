@@ -20,7 +20,7 @@ const (
 	MaxCallField       = 256 // id and name of the call inside a confirmation request
 	RememberedRequests = 4096
 
-	PayloadCapacity   = 256 // default sizes of the worker's queues, in entries
+	PayloadCapacity   = 256            // default sizes of the worker's queues, in entries
 	PayloadBytes      = 8 * MaxInbound // what the payloads that wait may hold, whatever their number
 	SignalCapacity    = 256
 	QueryCapacity     = 64

@@ -19,6 +19,9 @@ import (
 	"simplex/state"
 )
 
+// These tests have the process to themselves, as `simplex manage` has: a state of another
+// session that is open at the same time would be taken for one to which the path was bent.
+
 // databaseAt makes the state of a session with one input.
 func databaseAt(t *testing.T, root, session, input string) {
 	t.Helper()
@@ -63,7 +66,6 @@ func sqliteAllocation(t *testing.T) (dir string, read func() (string, *protocol.
 // SQLite opens a database by its path. Whoever bends the path meanwhile gets no other
 // session's state shown as this one's.
 func TestReadStateOfABentPath(t *testing.T) {
-	t.Parallel()
 	dir, read := sqliteAllocation(t)
 	databaseAt(t, dir, "own", "mine")
 	elsewhere := t.TempDir()
@@ -92,6 +94,7 @@ func TestReadStateOfABentPath(t *testing.T) {
 			t.Fatalf("another session's state: %s", text)
 		case failure == nil:
 			answers++
+		case failure.Code == protocol.IOError && strings.Contains(failure.Message, "unable to open"): // SQLite found half a path
 		case failure.Code != protocol.UnsafePath && failure.Code != protocol.Busy:
 			t.Errorf("%v", failure)
 		}
@@ -103,7 +106,6 @@ func TestReadStateOfABentPath(t *testing.T) {
 
 // A log without its database is a lost state and not none.
 func TestReadStateOfALostDatabase(t *testing.T) {
-	t.Parallel()
 	dir, read := sqliteAllocation(t)
 	if text, failure := read(); failure != nil || !strings.Contains(text, `"state":null`) {
 		t.Fatalf("%s, %v", text, failure)
@@ -124,7 +126,6 @@ func TestReadStateOfALostDatabase(t *testing.T) {
 
 // What belongs to the database is a regular file or not followed.
 func TestReadStateOfALinkedLog(t *testing.T) {
-	t.Parallel()
 	dir, read := sqliteAllocation(t)
 	databaseAt(t, dir, "own", "mine")
 	if err := os.Symlink("/etc/passwd", filepath.Join(dir, "state/state.db-wal")); err != nil {
@@ -156,7 +157,6 @@ func TestReadStateWithoutATemporaryDirectory(t *testing.T) {
 
 // A database that another program keeps locked is busy, and told so soon.
 func TestReadStateOfALockedDatabase(t *testing.T) {
-	t.Parallel()
 	dir, read := sqliteAllocation(t)
 	databaseAt(t, dir, "own", "mine")
 	release := holdDatabase(t, filepath.Join(dir, "state/state.db"))

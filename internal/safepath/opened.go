@@ -18,7 +18,8 @@ const descriptors = "/proc/self/fd"
 
 // Opened is for files that a library opened by their path: every file of one of the names
 // that this process has open must be the one of that name in d, and the first name must be
-// among them. Otherwise the path led elsewhere: ErrMoved.
+// among them. Otherwise the path led elsewhere: ErrMoved. A process that has files of these
+// names open in several directories cannot use it.
 func (d *Dir) Opened(names ...string) error {
 	entries, err := os.ReadDir(descriptors)
 	if err != nil {

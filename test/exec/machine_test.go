@@ -5,8 +5,10 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -21,7 +23,7 @@ func marked(t testing.TB, mark string) map[int]string {
 	must(t, err)
 	found := make(map[int]string)
 	for _, dir := range dirs {
-		environ, err := os.ReadFile(filepath.Join(dir, "environ"))
+		environ, err := environment(dir)
 		if err != nil || !bytes.Contains(environ, []byte(mark+"\x00")) || dead(dir) {
 			continue
 		}
@@ -30,6 +32,28 @@ func marked(t testing.TB, mark string) map[int]string {
 		found[pid] = strings.ReplaceAll(string(line), "\x00", " ")
 	}
 	return found
+}
+
+// bare are the processes that were seen to have no environment.
+var bare sync.Map
+
+// environment reads a process's environment. In the middle of an exec it is empty for an
+// instant, which must not let a process pass unseen.
+func environment(dir string) ([]byte, error) {
+	for began := time.Now(); ; {
+		environ, err := os.ReadFile(filepath.Join(dir, "environ"))
+		if err != nil || len(environ) > 0 || dead(dir) {
+			return environ, err
+		}
+		if size, err := os.ReadFile(filepath.Join(dir, "statm")); err != nil || bytes.HasPrefix(size, []byte("0 ")) {
+			return nil, err // a thread of the kernel
+		}
+		if _, known := bare.Load(dir); known || time.Since(began) > time.Second {
+			bare.Store(dir, nil)
+			return nil, nil
+		}
+		runtime.Gosched()
+	}
 }
 
 // dead tells whether a process only waits to be reaped.
