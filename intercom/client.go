@@ -75,7 +75,7 @@ func (c *Client) attempt(ctx context.Context) (lasted time.Duration, err error) 
 	if err != nil {
 		return 0, err
 	}
-	c.cfg.Logger.Debug("hub connected", "endpoint", c.cfg.URL.Redacted())
+	c.cfg.Logger.Info("hub connected", "endpoint", c.cfg.URL.Redacted())
 	c.connected.Store(true)
 	defer c.connected.Store(false)
 	start := c.cfg.Now()

@@ -6,6 +6,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -346,5 +347,35 @@ func TestConfigIsChecked(t *testing.T) {
 	}
 	if _, err := intercom.NewClient(good); err != nil {
 		t.Error(err)
+	}
+}
+
+// An operator who reads the log at its usual level sees that a failed connection is back,
+// and that there is one at all.
+func TestConnectionsAreLogged(t *testing.T) {
+	t.Parallel()
+	back := make(chan struct{})
+	url := hub(t, func(n int, c *websocket.Conn) {
+		if n == 0 {
+			return
+		}
+		_ = c.WriteMessage(websocket.TextMessage, []byte("{}"))
+		_, _, _ = c.ReadMessage()
+	})
+	var log logged
+	info := slog.New(slog.NewTextHandler(&log, nil))
+	c := start(t, intercom.Config{URL: url, Logger: info, Sleep: func(context.Context, time.Duration) error { return nil }, Handler: func([]byte) error {
+		close(back)
+		return nil
+	}})
+	<-back
+	c.Stop()
+	if err := c.wait(); err != nil {
+		t.Error(err)
+	}
+	said := log.String()
+	lost := strings.Index(said, "hub connection failed")
+	if strings.Count(said, "hub connected") != 2 || lost < strings.Index(said, "hub connected") || lost > strings.LastIndex(said, "hub connected") {
+		t.Error(said)
 	}
 }

@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"crypto/tls"
 	"errors"
 	"strings"
 	"testing"
@@ -101,12 +102,24 @@ func TestOverlay(t *testing.T) {
 func TestErrorTexts(t *testing.T) {
 	t.Parallel()
 	for want, err := range map[string]*Error{
-		"SSE request rejected: HTTP 429 Too Many Requests: slow down (after 4 tries)":       {Stage: StageRejected, Status: 429, Message: "slow down", Tries: 4},
-		"SSE request rejected: HTTP 599":                                                    {Stage: StageRejected, Status: 599, Tries: 1},
-		"model provider error 429: quota":                                                   {Stage: StageProvider, Status: 429, Message: "quota"},
-		`the model's answer is not complete: finish_reason "eos"`:                           {Stage: StageFinish, Code: "eos"},
-		"model read: " + ErrTruncated.Error():                                               {Stage: StageRead, Err: ErrTruncated},
-		"model read: " + strings.Join([]string{ErrIdleTimeout.Error(), "so it says"}, ": "): {Stage: StageRead, Err: ErrIdleTimeout, Message: "so it says"},
+		"SSE request rejected: HTTP 429 Too Many Requests to POST https://h/v1/chat/completions: slow down (after 4 tries)": {
+			Stage: StageRejected, URL: "https://h/v1/chat/completions", Status: 429, Message: "slow down", Tries: 4,
+		},
+		"SSE request rejected: HTTP 404 Not Found to POST https://h/v1/v1/responses (the path has /v1 twice: " +
+			"leave it out of endpoint.base_url, because endpoint.request_path begins with it): no such path": {
+			Stage: StageRejected, URL: "https://h/v1/v1/responses", Status: 404, Message: "no such path",
+		},
+		"SSE request rejected: HTTP 599": {Stage: StageRejected, Status: 599, Tries: 1},
+		"no connection to the model server for POST https://h/v1: tls: it speaks plain (the server seems to speak plain http: begin endpoint.base_url with http://)": {
+			Stage: StageConnect, URL: "https://h/v1", Err: tls.RecordHeaderError{Msg: "it speaks plain"},
+		},
+		"POST https://h/v1 could not be sent to the model server: " + ErrWriteTimeout.Error():                                             {Stage: StageWrite, URL: "https://h/v1", Err: ErrWriteTimeout},
+		"the model request could not be made: " + ErrEmptyRequest.Error():                                                                 {Stage: StageRequest, Err: ErrEmptyRequest},
+		"the model's answer makes no sense: " + ErrTruncated.Error():                                                                      {Stage: StageAssembly, Err: ErrTruncated},
+		"the model server answered the request with an error 429: quota":                                                                  {Stage: StageProvider, Status: 429, Message: "quota"},
+		`the model's answer is not complete: finish_reason "eos"`:                                                                         {Stage: StageFinish, Code: "eos"},
+		"no whole answer of the model server to the request: " + ErrTruncated.Error():                                                     {Stage: StageRead, Err: ErrTruncated},
+		"no whole answer of the model server to POST https://h/v1: " + strings.Join([]string{ErrIdleTimeout.Error(), "so it says"}, ": "): {URL: "https://h/v1", Stage: StageRead, Err: ErrIdleTimeout, Message: "so it says"},
 	} {
 		if err.Error() != want {
 			t.Errorf("got  %s\nwant %s", err, want)

@@ -1,8 +1,10 @@
 package llm
 
 import (
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"simplex/state"
@@ -31,16 +33,24 @@ type SettingRules struct {
 // ErrConfig.
 func NewSettings(cfg Config, rules SettingRules) (*Settings, error) {
 	if cfg.Model == "" {
-		return nil, fmt.Errorf("%w: %s: model is missing", ErrConfig, cfg.Name)
+		return nil, &ConfigError{Provider: cfg.Name, Path: "/model", Err: errors.New("is missing")}
 	}
 	if rules.Show == nil {
 		rules.Show = ShowSetting
 	}
 	s := &Settings{rules: rules, now: cfg.Settings.With("model", state.StringValue(cfg.Model))}
 	if err := s.check(s.now); err != nil {
-		return nil, fmt.Errorf("%w: provider %s: %w", ErrConfig, cfg.Name, err)
+		return nil, badSettings(cfg.Name, err)
 	}
 	return s, nil
+}
+
+// badSettings names the provider in what Check says.
+func badSettings(provider string, err error) error {
+	if bad, ok := errors.AsType[*ConfigError](err); ok {
+		return &ConfigError{Provider: provider, Path: bad.Path, Err: bad.Err}
+	}
+	return &ConfigError{Provider: provider, Path: "/config", Err: err}
 }
 
 func (s *Settings) check(settings state.Object) error {
@@ -95,6 +105,9 @@ func (s *Settings) Choose(choice state.Object) error {
 		return err
 	}
 	if err := s.check(next); err != nil {
+		if bad, ok := errors.AsType[*ConfigError](err); ok {
+			return fmt.Errorf("%w: %s %w", ErrInvalidOption, strings.TrimPrefix(bad.Path, "/config/"), bad.Err)
+		}
 		return fmt.Errorf("%w: %w", ErrInvalidOption, err)
 	}
 	s.now = next

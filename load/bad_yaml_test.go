@@ -27,6 +27,7 @@ func TestBadYAML(t *testing.T) {
 		{"second empty document", "a: 1\n---\n", 2, "second document"},
 		{"duplicate key", "providers:\n  a: 1\nx: 1\nproviders:\n  b: 2\n", 4, `"providers" appears twice; the first is in line 1`},
 		{"duplicate nested key", "a:\n  b: 1\n  'b': 2\n", 3, `"b" appears twice`},
+		{"duplicate alias, its value unsaid", "k: &k s3cret\n*k : 1\n*k : 2\n", 3, "the key *k appears twice; the first is in line 2"},
 		{"duplicate in flow", "a: {b: 1, b: 2}\n", 1, "appears twice"},
 		{"tab as indentation", "worker:\n\tmax_exchanges: 5\n", 2, "tab"},
 		{"tab after spaces", "worker:\n  a: 1\n  \tb: 2\n", 3, "tab"},

@@ -12,7 +12,7 @@ type builder struct{ *checker }
 
 func (b *builder) config() *Config {
 	root := section{node: b.tree.Root}
-	cfg := &Config{File: b.tree.Name, BaseDir: b.opt.BaseDir, Warnings: b.warnings}
+	cfg := &Config{File: b.tree.Name, BaseDir: b.opt.BaseDir, Warnings: b.warnings, tree: b.tree}
 	b.providers(root, cfg)
 	cfg.Plugins = b.plugins(root.sub("plugins"))
 	if client := root.sub("client"); client.node != nil {
@@ -50,11 +50,11 @@ func (b *builder) backoff(s section) {
 	if s.int("max_backoff_ms") >= s.int("initial_backoff_ms") {
 		return
 	}
-	name := "max_backoff_ms"
-	if !s.has(name) {
-		name = "initial_backoff_ms"
+	if s.has("max_backoff_ms") {
+		b.fail(s.line("max_backoff_ms"), s.path+"/max_backoff_ms", "must not be less than initial_backoff_ms")
+		return
 	}
-	b.fail(s.line(name), s.path+"/"+name, "max_backoff_ms must not be less than initial_backoff_ms")
+	b.fail(s.line("initial_backoff_ms"), s.path+"/initial_backoff_ms", "must not be more than max_backoff_ms, which is %d if it is left out", s.int("max_backoff_ms"))
 }
 
 func remote(s section) *Remote {
@@ -108,6 +108,7 @@ func (b *builder) plugins(s section) Plugins {
 	ext := s.sub("extensions")
 	tools, hooks := ext.sub("tools"), ext.sub("loop_hooks")
 	p := Plugins{
+		doc:          b.tree,
 		ProviderDirs: b.directories(s.sub("providers"), "llm"),
 		ToolDirs:     b.directories(tools, "tools"),
 		HookDirs:     b.directories(hooks, "loop"),

@@ -20,6 +20,46 @@ func (c *checker) fail(line int, path, format string, args ...any) {
 	c.errs = append(c.errs, &Error{File: c.tree.Name, Line: line, Path: path, Message: fmt.Sprintf(format, args...)})
 }
 
+// all is everything that is wrong, and with it the keys that are unknown: where one is
+// misspelled, what it stands for is missing.
+func (c *checker) all() Errors {
+	out := c.errs.sorted()
+	for _, w := range c.warnings {
+		out = append(out, w.asError())
+	}
+	return out
+}
+
+// selectors is the rule that a selector names an entry of providers.
+func (c *checker) selectors() {
+	providers := c.tree.Root.Get("providers")
+	if providers != nil && providers.Kind != KindMapping {
+		return // told already
+	}
+	for _, selector := range selectors {
+		n := c.tree.Root.Get(selector)
+		if n == nil || n.Kind != KindString || n.Text == "" || providers.Get(n.Text) != nil {
+			continue
+		}
+		c.fail(n.Line, "/"+selector, "%s", noProvider(n.Text, providers))
+	}
+}
+
+// noProvider says what there is instead of the provider of that name.
+func noProvider(name string, providers *Node) string {
+	if providers == nil {
+		return "providers is missing"
+	}
+	if len(providers.Members) == 0 {
+		return strconv.Quote(name) + " is no entry of providers, which is empty"
+	}
+	var names []string
+	for _, m := range providers.Members {
+		names = append(names, m.Name)
+	}
+	return strconv.Quote(name) + " is no entry of providers; there are: " + strings.Join(names, ", ")
+}
+
 // mapping checks the members of n, the mapping that the table calls pattern. A nil n
 // is an omitted mapping, which counts as empty.
 func (c *checker) mapping(n *Node, pattern, path string) {
@@ -104,8 +144,11 @@ func (c *checker) table(v *Node, k *Key, path string) {
 	}
 }
 
+// selectors are the keys that name an entry of providers.
+var selectors = [...]string{"driver_model", "modality_assist_model"}
+
 func (c *checker) selected(provider string) bool {
-	for _, selector := range []string{"driver_model", "modality_assist_model"} {
+	for _, selector := range selectors {
 		if n := c.tree.Root.Get(selector); n != nil && n.Kind == KindString && n.Text == provider {
 			return true
 		}
@@ -152,13 +195,20 @@ func wantText(v *Node) string {
 	}
 }
 
+func wantOne(words []string) string {
+	if len(words) == 1 {
+		return "must be " + strconv.Quote(words[0])
+	}
+	return "must be one of " + strings.Join(words, ", ")
+}
+
 // textRule gives the reason why a text does not suit its key, or "".
 func textRule(s string, k *Key) string {
 	switch {
 	case k.NonEmpty && s == "":
 		return "must not be empty"
 	case k.Enum != nil && !slices.Contains(k.Enum, s):
-		return "must be one of " + strings.Join(k.Enum, ", ")
+		return wantOne(k.Enum)
 	}
 	switch k.Type {
 	case TypePath:

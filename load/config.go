@@ -1,7 +1,6 @@
 package load
 
 import (
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -26,7 +25,7 @@ func (e Env) lookup(name string) (string, bool) {
 // installation, so only embedded prompts are found.
 type Options struct {
 	Env            Env
-	BaseDir        string // config-relative paths start here; Load sets it to the file's directory
+	BaseDir        string // config-relative paths start here; Load sets it to the file's directory (see there)
 	ClientOptional bool   // `client` may be absent, as for `simplex chat`; where present it is checked
 }
 
@@ -46,10 +45,16 @@ type Config struct {
 	Persistence  Persistence
 	Prompts      Prompts
 	Warnings     []Warning // one for each unknown key, in document order
+	tree         *Tree
 }
+
+// Fault is err as the fault of the value at path (slash form), with the file and the
+// line of the value or of the innermost mapping that is there.
+func (c *Config) Fault(path string, err error) error { return c.tree.fault(path, err) }
 
 // Provider is one selected entry of `providers`, with its credentials expanded.
 type Provider struct {
+	Path     string // of the entry, in slash form
 	Name     string // key in providers
 	Plugin   string // factory name; whether it exists is the caller's knowledge
 	Model    string
@@ -88,6 +93,7 @@ type Plugins struct {
 	HookDirs     []string
 	Tools        []EnabledTool
 	Hooks        []EnabledHook
+	doc          *Tree
 }
 
 // EnabledTool is one entry of plugins.extensions.tools.enable.
@@ -155,9 +161,12 @@ type Persistence struct {
 	OnShutdown     bool
 }
 
-// Load reads and checks a configuration file. Errors are I/O errors, *Error or Errors.
+// Load reads and checks a configuration file, which ReadDocument has to accept. Relative
+// paths in it start at its directory; in one that is read from a descriptor
+// (/dev/stdin), at the working directory. Errors
+// are I/O errors, *Error or Errors.
 func Load(path string, opt Options) (*Config, error) {
-	raw, err := os.ReadFile(path)
+	raw, err := ReadDocument(path)
 	if err != nil {
 		return nil, err
 	}
@@ -166,6 +175,9 @@ func Load(path string, opt Options) (*Config, error) {
 		return nil, err
 	}
 	opt.BaseDir = filepath.Dir(path)
+	if descriptorName(path) {
+		opt.BaseDir = "." // what is piped in has no directory
+	}
 	return FromTree(tree, opt)
 }
 
@@ -180,14 +192,15 @@ func FromTree(tree *Tree, opt Options) (*Config, error) {
 	opt.BaseDir = base
 	c := &checker{tree: tree, opt: opt}
 	c.mapping(tree.Root, "", "")
-	if len(c.errs) > 0 {
-		return nil, c.errs.sorted()
-	}
+	c.selectors()
 	slices.SortStableFunc(c.warnings, func(a, b Warning) int { return a.Line - b.Line })
+	if len(c.errs) > 0 {
+		return nil, c.all()
+	}
 	b := &builder{checker: c}
 	cfg := b.config()
 	if len(c.errs) > 0 {
-		return nil, c.errs.sorted()
+		return nil, c.all()
 	}
 	return cfg, nil
 }

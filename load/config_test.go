@@ -61,7 +61,7 @@ func TestMinimal(t *testing.T) {
 	want := &Config{
 		File: file, BaseDir: dir,
 		Driver: Provider{
-			Name: "main", Plugin: "deepseek", Model: "deepseek-flash", Settings: settings,
+			Path: "/providers/main", Name: "main", Plugin: "deepseek", Model: "deepseek-flash", Settings: settings,
 			Endpoint: ProviderEndpoint{Scheme: "bearer", APIKey: "k$1${X}", HeaderName: "x-api-key", ExtraHeaders: map[string]string{}},
 			Retry:    Retry{2, 500 * time.Millisecond, 2 * time.Minute, 5 * time.Minute},
 		},
@@ -91,8 +91,8 @@ func TestMinimal(t *testing.T) {
 			t.Errorf("prompt %s: %q, %v", p.File, text, err)
 		}
 	}
-	got.Prompts = Prompts{}
-	opts := cmp.Options{cmp.AllowUnexported(state.Value{}), cmp.FilterPath(func(p cmp.Path) bool { return p.Last().String() == ".endpoint" }, cmp.Ignore())}
+	got.Prompts, got.tree, got.Plugins.doc = Prompts{}, nil, nil
+	opts := cmp.Options{cmp.AllowUnexported(state.Value{}, Config{}, Plugins{}), cmp.FilterPath(func(p cmp.Path) bool { return p.Last().String() == ".endpoint" }, cmp.Ignore())}
 	if d := cmp.Diff(want, got, opts); d != "" {
 		t.Error(d)
 	}
@@ -136,9 +136,10 @@ func TestRules(t *testing.T) {
 		words     string
 	}{
 		{"nothing", "{}", 0, "/driver_model", "is required"},
-		{"unknown driver", "driver_model: q\nproviders: {m: {model: x}}\nclient: {endpoint: ws://h}", 1, "/driver_model", "must be a key of providers"},
-		{"no providers", "driver_model: q\nclient: {endpoint: ws://h}", 1, "/driver_model", "must be a key of providers"},
-		{"unknown assistant", base + "modality_assist_model: z", 5, "/modality_assist_model", "must be a key of providers"},
+		{"unknown driver", "driver_model: q\nproviders: {m: {model: x}}\nclient: {endpoint: ws://h}", 1, "/driver_model", `"q" is no entry of providers; there are: m`},
+		{"no providers", "driver_model: q\nclient: {endpoint: ws://h}", 1, "/driver_model", "providers is missing"},
+		{"empty providers", "driver_model: q\nproviders: {}\nclient: {endpoint: ws://h}", 1, "/driver_model", `"q" is no entry of providers, which is empty`},
+		{"unknown assistant", base + "modality_assist_model: z", 5, "/modality_assist_model", `"z" is no entry of providers; there are: m`},
 		{"empty assistant", base + "modality_assist_model: ''", 5, "/modality_assist_model", "must not be empty"},
 		{"null assistant", base + "modality_assist_model:", 5, "/modality_assist_model", "not null"},
 		{"no model", "driver_model: m\nproviders:\n  m:\n    plugin: p\nclient: {endpoint: ws://h}", 4, "/providers/m/model", "is required"},
@@ -148,8 +149,8 @@ func TestRules(t *testing.T) {
 		{"confirmation without endpoint", base + "security:\n  confirmation: {timeout_ms: 1}", 6, "/security/confirmation/endpoint", "is required"},
 		{"hub call without endpoint", base + "hub_remote_call: {}", 5, "/hub_remote_call/endpoint", "is required"},
 		{"model in config", "driver_model: m\nproviders:\n  m:\n    model: x\n    config:\n      endpoint: {}\nclient: {endpoint: ws://h}", 6, "/providers/m/config/endpoint", "does not belong"},
-		{"provider backoff", "driver_model: m\nproviders:\n  m:\n    model: x\n    retry:\n      initial_backoff_ms: 9\n      max_backoff_ms: 8\nclient: {endpoint: ws://h}", 7, "/providers/m/retry/max_backoff_ms", "less than"},
-		{"client backoff above the default", "driver_model: m\nproviders: {m: {model: x}}\nclient:\n  endpoint: ws://h\n  transport:\n    initial_backoff_ms: 10001", 6, "/client/transport/initial_backoff_ms", "less than"},
+		{"provider backoff", "driver_model: m\nproviders:\n  m:\n    model: x\n    retry:\n      initial_backoff_ms: 9\n      max_backoff_ms: 8\nclient: {endpoint: ws://h}", 7, "/providers/m/retry/max_backoff_ms", "must not be less than initial_backoff_ms"},
+		{"client backoff above the default", "driver_model: m\nproviders: {m: {model: x}}\nclient:\n  endpoint: ws://h\n  transport:\n    initial_backoff_ms: 10001", 6, "/client/transport/initial_backoff_ms", "must not be more than max_backoff_ms, which is 10000"},
 		{"threshold without persistence", base + "worker:\n  auto_compact_threshold: 1\npersistence: {enabled: false}", 6, "/worker/auto_compact_threshold", "needs persistence.enabled"},
 		{"retired key", base + "worker:\n  system_prompt: hi", 6, "/worker/system_prompt", "system_prompt_file"},
 		{"retired key, null", base + "worker:\n  system_prompt:", 6, "/worker/system_prompt", "system_prompt_file"},
@@ -193,6 +194,7 @@ func TestAllErrorsAtOnce(t *testing.T) {
 	want := `config.yaml:1: /persistence: must be a mapping, not an integer
 config.yaml:3: /worker/max_exchanges: must be an integer, not text
 config.yaml:4: /worker/event_capacity: must be in the range 1..2147483647
+config.yaml:5: /driver_model: providers is missing
 config.yaml: /client/endpoint: is required`
 	if err == nil || err.Error() != want {
 		t.Errorf("got\n%v", err)
@@ -258,7 +260,8 @@ func TestPaths(t *testing.T) {
 		ProviderDirs: []string{"/etc/simplex/a", "/b"}, ToolDirs: []string{"/etc/simplex/t"}, HookDirs: []string{"/opt/simplex/plugins/loop"},
 		Tools: []EnabledTool{{"x", "/etc/s", []string{"x_read"}}}, Hooks: []EnabledHook{{"h", "/etc/simplex/h.yaml"}},
 	}
-	if d := cmp.Diff(want, cfg.Plugins); d != "" {
+	cfg.Plugins.doc = nil
+	if d := cmp.Diff(want, cfg.Plugins, cmp.AllowUnexported(Plugins{})); d != "" {
 		t.Error(d)
 	}
 	for _, bad := range []string{"", "/abs", "..", "a/../b", "\x00"} {

@@ -8,13 +8,17 @@ import (
 )
 
 // Error is one thing that is wrong with one document. Its text never holds a value
-// of the document.
+// of the document, but for the name of a provider or plugin that is not there.
 type Error struct {
 	File    string // as given by the caller
 	Line    int    // 1-based; 0 where the document has no lines or the key is absent
 	Path    string // slash form, `/worker/max_exchanges`; "" for the document itself
 	Message string
+	Err     error // what Message was made of; nil: Message alone
 }
+
+// Unwrap gives the cause.
+func (e *Error) Unwrap() error { return e.Err }
 
 // Error gives `file:line: path: message`, leaving out what is not known.
 func (e *Error) Error() string {
@@ -31,7 +35,8 @@ func (e *Error) Error() string {
 }
 
 // Errors is everything that is wrong with one document, in the order of its lines;
-// what is missing comes last. errors.As finds the first *Error.
+// what is missing comes after that, and last come the unknown keys, of which one may be
+// a misspelling of what is missing. errors.As finds the first *Error.
 type Errors []*Error
 
 // Error puts each error on a line of its own.
@@ -68,6 +73,18 @@ type Warning struct {
 	Line    int    // 1-based; 0 where the document has no lines
 	Path    string // slash form of the unknown key
 	Nearest string // slash form of the known key that was probably meant
+}
+
+// asError is the warning beside errors that it may explain.
+func (w Warning) asError() *Error {
+	return &Error{File: w.File, Line: w.Line, Path: w.Path, Message: unknownKey(w.Nearest)}
+}
+
+func unknownKey(nearest string) string {
+	if nearest == "" {
+		return "is not a known key"
+	}
+	return "is not a known key; the nearest is " + nearest
 }
 
 // String is the warning as one line for a person.

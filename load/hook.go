@@ -4,8 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 )
 
@@ -32,7 +32,7 @@ func HookConfig(name string, env Env) (windowTokens uint64, err error) {
 		root = filepath.Join(env.ExeDir, "schemas", "loop")
 	}
 	file := filepath.Join(root, name, "config.yaml")
-	raw, err := os.ReadFile(file)
+	raw, err := ReadDocument(file)
 	if errors.Is(err, fs.ErrNotExist) && !override {
 		return defaultWindowTokens, nil
 	}
@@ -72,12 +72,13 @@ func hookWindow(tree *Tree, name string) (uint64, error) {
 // closed refuses the members of a mapping that are not allowed.
 func (c *checker) closed(n *Node, path string, allowed ...string) {
 	for _, m := range n.Members {
-		known := false
-		for _, name := range allowed {
-			known = known || name == m.Name
+		if slices.Contains(allowed, m.Name) {
+			continue
 		}
-		if !known {
-			c.fail(m.Line, join(path, m.Name), "is not known here")
+		near := closest(m.Name, allowed)
+		if near != "" {
+			near = join(path, near)
 		}
+		c.fail(m.Line, join(path, m.Name), "%s", unknownKey(near))
 	}
 }

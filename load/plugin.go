@@ -1,6 +1,7 @@
 package load
 
 import (
+	"errors"
 	"time"
 
 	"simplex/state"
@@ -31,7 +32,12 @@ type Program struct {
 	// Config is `config` of the configuration file that the host gave the plugin;
 	// `{}` if there is none.
 	Config state.Object
+	doc    *Tree
 }
+
+// Fault is err as the fault of the value at path (slash form) of the descriptor, with
+// its file and line.
+func (p Program) Fault(path string, err error) error { return p.doc.fault(path, err) }
 
 // BaseEnv names the variables that every plugin gets, where the worker has them.
 func BaseEnv() []string {
@@ -104,15 +110,25 @@ type HookPlugin struct {
 	MaxAnswerBytes int
 }
 
+// fault puts an error that names no document to the entry of the configuration that
+// brought it about.
+func (p Plugins) fault(path string, err error) error {
+	if _, ok := errors.AsType[*Error](err); ok {
+		return err
+	}
+	return p.doc.fault(path, err)
+}
+
 // ToolPlugins reads the descriptors of the enabled toolsets, in the order of the list.
 // It starts nothing. Without enabled ones it does not look at the directories. An
 // error names what was found instead, or file, line and key.
 func ToolPlugins(p Plugins, env Env) ([]ToolPlugin, error) {
 	var out []ToolPlugin
 	for i, enabled := range p.Tools {
-		r, err := openDescriptor(p.ToolDirs, category{"tools", PluginMCP}, i, enabled.Name)
+		c := category{"tools", PluginMCP}
+		r, err := openDescriptor(p.ToolDirs, c, enabled.Name)
 		if err != nil {
-			return nil, err
+			return nil, p.fault(c.path(i), err)
 		}
 		plugin := r.toolPlugin(enabled.Trust)
 		if err := r.done(); err != nil {
@@ -120,7 +136,7 @@ func ToolPlugins(p Plugins, env Env) ([]ToolPlugin, error) {
 		}
 		plugin.Config, err = toolConfig(enabled, env)
 		if err != nil {
-			return nil, err
+			return nil, p.fault(c.path(i)+"/schema_directory", err)
 		}
 		out = append(out, plugin)
 	}
@@ -131,9 +147,10 @@ func ToolPlugins(p Plugins, env Env) ([]ToolPlugin, error) {
 func HookPlugins(p Plugins, env Env) ([]HookPlugin, error) {
 	var out []HookPlugin
 	for i, enabled := range p.Hooks {
-		r, err := openDescriptor(p.HookDirs, category{"loop_hooks", PluginHook}, i, enabled.Name)
+		c := category{"loop_hooks", PluginHook}
+		r, err := openDescriptor(p.HookDirs, c, enabled.Name)
 		if err != nil {
-			return nil, err
+			return nil, p.fault(c.path(i), err)
 		}
 		plugin := r.hookPlugin()
 		if err := r.done(); err != nil {
@@ -141,7 +158,7 @@ func HookPlugins(p Plugins, env Env) ([]HookPlugin, error) {
 		}
 		plugin.Config, err = hookConfig(enabled, env)
 		if err != nil {
-			return nil, err
+			return nil, p.fault(c.path(i)+"/config_file", err)
 		}
 		out = append(out, plugin)
 	}

@@ -3,7 +3,6 @@ package load
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -29,7 +28,6 @@ func (c category) path(index int) string {
 
 // MissingPluginError tells of an enabled plugin that is in none of the directories.
 type MissingPluginError struct {
-	Path        string // of the entry in the configuration
 	Name        string
 	Directories []string
 	Found       []string // names of those that are there
@@ -40,32 +38,32 @@ func (e *MissingPluginError) Error() string {
 	if len(e.Found) > 0 {
 		found = strings.Join(e.Found, ", ")
 	}
-	return fmt.Sprintf("%s: there is no plugin %q: no %s/%s in %s; found: %s",
-		e.Path, e.Name, e.Name, descriptorFile, strings.Join(e.Directories, ", "), found)
+	return fmt.Sprintf("there is no plugin %q: no %s/%s in %s; found: %s",
+		e.Name, e.Name, descriptorFile, strings.Join(e.Directories, ", "), found)
 }
 
 // openDescriptor finds the descriptor of an enabled plugin and reads what both kinds
 // have in common.
-func openDescriptor(dirs []string, c category, index int, name string) (*descriptor, error) {
+func openDescriptor(dirs []string, c category, name string) (*descriptor, error) {
 	var files []string
 	for _, dir := range dirs {
 		file := filepath.Join(dir, name, descriptorFile)
 		if _, err := os.Stat(file); err == nil {
 			files = append(files, file)
 		} else if !errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("%s: %w", c.path(index), err)
+			return nil, err
 		}
 	}
 	switch len(files) {
 	case 0:
 		found, err := discover(dirs)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", c.path(index), err)
+			return nil, err
 		}
-		return nil, &MissingPluginError{c.path(index), name, dirs, found}
+		return nil, &MissingPluginError{name, dirs, found}
 	case 1:
 	default:
-		return nil, fmt.Errorf("%s: plugin %q is there more than once: %s", c.path(index), name, strings.Join(files, ", "))
+		return nil, fmt.Errorf("plugin %q is there more than once: %s", name, strings.Join(files, ", "))
 	}
 	tree, err := readPluginFile(files[0])
 	if err != nil {
@@ -98,24 +96,9 @@ func discover(dirs []string) ([]string, error) {
 
 // readPluginFile reads one YAML file of a plugin, which must be a regular one.
 func readPluginFile(file string) (*Tree, error) {
-	info, err := os.Stat(file)
+	raw, err := readBounded(file, maxDescriptor)
 	if err != nil {
-		return nil, fmt.Errorf("plugin: %w", err)
-	}
-	if !info.Mode().IsRegular() {
-		return nil, &Error{File: file, Message: "is no regular file"}
-	}
-	f, err := os.Open(file)
-	if err != nil {
-		return nil, fmt.Errorf("plugin: %w", err)
-	}
-	defer func() { _ = f.Close() }()
-	raw, err := io.ReadAll(io.LimitReader(f, maxDescriptor+1))
-	if err != nil {
-		return nil, fmt.Errorf("plugin: read %s: %w", file, err)
-	}
-	if len(raw) > maxDescriptor {
-		return nil, &Error{File: file, Message: fmt.Sprintf("is larger than %d bytes", maxDescriptor)}
+		return nil, err
 	}
 	return ParseYAML(file, raw)
 }
@@ -143,7 +126,11 @@ func hookConfig(e EnabledHook, env Env) (state.Object, error) {
 
 func placedConfig(name string, env Env, variable, set string) (state.Object, error) {
 	if root, ok := env.lookup(variable); ok && root != "" {
-		return pluginConfig(filepath.Join(root, name, "config.yaml"), name, true)
+		config, err := pluginConfig(filepath.Join(root, name, "config.yaml"), name, true)
+		if failed, bare := err.(*fs.PathError); bare {
+			return config, &Error{File: failed.Path, Message: failed.Err.Error() + "; " + variable + " says that it is there", Err: err}
+		}
+		return config, err
 	}
 	if env.ExeDir == "" {
 		return state.EmptyObject(), nil
@@ -164,12 +151,13 @@ func pluginConfig(file, name string, must bool) (state.Object, error) {
 	}
 	c := &checker{tree: tree}
 	c.closed(tree.Root, "", "name", "description", "config")
-	for _, key := range []Key{{Path: "/name", Enum: []string{name}}, {Path: "/description", NonEmpty: true}} {
-		if n := tree.Root.Get(key.Path[1:]); n != nil {
-			c.text(n, &key, key.Path)
-		} else {
-			c.fail(0, key.Path, "is required")
-		}
+	if n := tree.Root.Get("name"); n != nil {
+		c.text(n, &Key{Enum: []string{name}}, "/name")
+	} else {
+		c.fail(0, "/name", "is required")
+	}
+	if n := tree.Root.Get("description"); n != nil {
+		c.text(n, &Key{}, "/description")
 	}
 	config := state.EmptyObject()
 	if n := tree.Root.Get("config"); n != nil && c.kind(n, KindMapping, "/config") {

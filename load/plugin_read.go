@@ -24,7 +24,7 @@ func newDescriptor(tree *Tree, name, kind string) *descriptor {
 	if err != nil {
 		dir = filepath.Dir(tree.Name)
 	}
-	d.program = Program{File: tree.Name, Dir: dir}
+	d.program = Program{File: tree.Name, Dir: dir, doc: tree}
 	p := &d.program
 	p.Name = d.word("name", Key{Required: true, Enum: []string{name}})
 	d.word("kind", Key{Required: true, Enum: []string{kind}})

@@ -74,7 +74,8 @@ tools:
 		},
 		Trust: []string{"list", "other"}, StartTimeout: time.Second, CallTimeout: 2 * time.Second, MaxResultBytes: 1024,
 	}}
-	if diff := cmp.Diff(want, got, cmp.Comparer(func(a, b state.Object) bool { return a == b })); diff != "" {
+	got[0].doc = nil
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(Program{}), cmp.Comparer(func(a, b state.Object) bool { return a == b })); diff != "" {
 		t.Error(diff)
 	}
 	if env := got[0].Environment(environment(map[string]string{"ARCHIVE_TOKEN": "t"})); strings.Join(env, " ") != `ARCHIVE_TOKEN=t ALSO=a=b MODE=1 SIMPLEX_PLUGIN_CONFIG={"depth":3}` {
@@ -130,12 +131,13 @@ func TestPluginDescriptorErrors(t *testing.T) {
 	const tool = "name: p\nkind: mcp\ncommand: c\n"
 	const hook = "name: p\nkind: hook\ncommand: c\n"
 	for _, c := range []struct{ kind, text, want string }{
-		{PluginMCP, tool + "autostart: true\n", ":4: /autostart: is not known here"},
-		{PluginMCP, tool + "events: [RunStarted]\n", ":4: /events: is not known here"},
-		{PluginMCP, "name: q\nkind: mcp\ncommand: c\n", ":1: /name: must be one of p"},
+		{PluginMCP, tool + "autostart: true\n", ":4: /autostart: is not a known key"},
+		{PluginMCP, tool + "arg: [x]\n", ":4: /arg: is not a known key; the nearest is /args"},
+		{PluginMCP, tool + "events: [RunStarted]\n", ":4: /events: is not a known key"},
+		{PluginMCP, "name: q\nkind: mcp\ncommand: c\n", ":1: /name: must be \"p\""},
 		{PluginMCP, "kind: mcp\ncommand: c\n", ": /name: is required"},
-		{PluginMCP, hook, ":2: /kind: must be one of mcp"},
-		{PluginHook, tool + "events: [RunStarted]\n", ":2: /kind: must be one of hook"},
+		{PluginMCP, hook, ":2: /kind: must be \"mcp\""},
+		{PluginHook, tool + "events: [RunStarted]\n", ":2: /kind: must be \"hook\""},
 		{PluginMCP, "name: p\nkind: mcp\n", ": /command: is required"},
 		{PluginMCP, "name: p\nkind: mcp\ncommand: ''\n", ":3: /command: must not be empty"},
 		{PluginMCP, tool + "args: c\n", ":4: /args: must be a list, not text"},
@@ -147,7 +149,8 @@ func TestPluginDescriptorErrors(t *testing.T) {
 		{PluginMCP, tool + "tools: { t: { security: trusted } }\n", ":4: /tools/t/security: a plugin may not call its own tool trusted; the host's configuration does, by `trust` in the enable entry"},
 		{PluginMCP, tool + "tools: { t: { security: safe } }\n", ":4: /tools/t/security: must be one of default_deny, require_confirm, trusted"},
 		{PluginMCP, tool + "tools: { t: { type: parallel } }\n", ":4: /tools/t/type: must be one of read_only, parall_write, serial_write"},
-		{PluginMCP, tool + "tools: { t: { confirm: false } }\n", ":4: /tools/t/confirm: is not known here"},
+		{PluginMCP, tool + "tools: { t: { confirm: false } }\n", ":4: /tools/t/confirm: is not a known key"},
+		{PluginMCP, tool + "tools: { t: { secure: trusted } }\n", ":4: /tools/t/secure: is not a known key; the nearest is /tools/t/security"},
 		{PluginMCP, tool + "tools: { t: }\n", ":4: /tools/t: must be a mapping, not null"},
 		{PluginMCP, tool + "tool_prefix: 'a b'\n", ":4: /tool_prefix: must consist of letters, digits, _ and -"},
 		{PluginHook, hook, ": /events: is required and must not be empty"},
@@ -199,7 +202,8 @@ func TestPluginDiscovery(t *testing.T) {
 	for _, name := range []string{"in", "root", "empty", "Two"} {
 		_, err := enable("one", name)
 		missing, ok := errors.AsType[*MissingPluginError](err)
-		if !ok || missing.Path != "/plugins/extensions/tools/enable/1" || strings.Join(missing.Found, " ") != "both broken one two" {
+		at, placed := errors.AsType[*Error](err)
+		if !ok || !placed || at.Path != "/plugins/extensions/tools/enable/1" || strings.Join(missing.Found, " ") != "both broken one two" {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -220,7 +224,7 @@ func TestPluginFilesAreRegular(t *testing.T) {
 	if err := unix.Mkfifo(filepath.Join(root, "fifo", "plugin.yaml"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]string{"big": "is larger than", "fifo": "is no regular file"} {
+	for name, want := range map[string]string{"big": "is larger than", "fifo": "is a named pipe, not a regular file"} {
 		_, err := ToolPlugins(Plugins{ToolDirs: []string{root}, Tools: []EnabledTool{{Name: name}}}, environment(nil))
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", name, err, want)
@@ -236,7 +240,8 @@ func TestPluginConfigFiles(t *testing.T) {
 		"env/p/config.yaml": "name: p\ndescription: d\nconfig: { b: 1 }\n",
 		"unknown/p.yaml":    "name: p\ndescription: d\nextra: 1\n",
 		"other/p.yaml":      "name: q\ndescription: d\n",
-		"bare/p.yaml":       "name: p\n",
+		"bare/p.yaml":       "name: p\nconfig: { d: 1 }\n",
+		"unnamed/p.yaml":    "description: d\n",
 		"exe/schemas/loop/extensions/p/config.yaml": "name: p\ndescription: d\nconfig: { c: 1 }\n",
 	})
 	read := func(file string, env Env) (string, error) {
@@ -258,6 +263,7 @@ func TestPluginConfigFiles(t *testing.T) {
 		want string
 	}{
 		{"good/p.yaml", byEnv, `{"a":1}`},
+		{"bare/p.yaml", byEnv, `{"d":1}`},
 		{"", byEnv, `{"b":1}`},
 		{"", atExe, `{"c":1}`},
 		{"", environment(nil), `{}`},
@@ -267,16 +273,16 @@ func TestPluginConfigFiles(t *testing.T) {
 		}
 	}
 	for file, want := range map[string]string{
-		"unknown/p.yaml": "/extra: is not known here", "other/p.yaml": "/name: must be one of p",
-		"bare/p.yaml": "/description: is required", "none.yaml": "no such file",
+		"unknown/p.yaml": "/extra: is not a known key", "other/p.yaml": "/name: must be \"p\"",
+		"unnamed/p.yaml": "/name: is required", "none.yaml": "no such file",
 	} {
 		if _, err := read(file, environment(nil)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", file, err, want)
 		}
 	}
 	wrong := environment(map[string]string{hookSchemaVariable: filepath.Join(root, "nowhere")})
-	if _, err := read("", wrong); err == nil {
-		t.Error("a wrong override was passed over")
+	if _, err := read("", wrong); err == nil || !strings.Contains(err.Error(), hookSchemaVariable) {
+		t.Errorf("a wrong override: %v", err)
 	}
 }
 

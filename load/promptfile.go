@@ -3,9 +3,7 @@ package load
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -68,7 +66,7 @@ func (b *builder) prompt(s section, name string, nonBlank bool) *PromptFile {
 	case errors.Is(err, fs.ErrNotExist) && !s.has(name):
 		return promptFile("embedded:"+rel, shipped)
 	case err != nil:
-		b.fail(s.line(name), s.path+"/"+name, "%v", err)
+		b.fail(s.line(name), s.path+"/"+name, "%s", reason(err))
 		return nil
 	case bytes.Equal(raw, shipped):
 		return promptFile(file, raw)
@@ -85,14 +83,7 @@ func (b *builder) promptBytes(file string) ([]byte, error) {
 	if b.opt.Env.ExeDir == "" {
 		return nil, &fs.PathError{Op: "open", Path: file, Err: fs.ErrNotExist}
 	}
-	info, err := os.Stat(file)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is not a regular file", file)
-	}
-	return os.ReadFile(file)
+	return ReadDocument(file)
 }
 
 func (p *PromptFile) check(nonBlank bool) error {

@@ -18,9 +18,7 @@ func (p Provider) GoString() string { return p.String() }
 // providers reads the entries that the two selectors name.
 func (b *builder) providers(root section, cfg *Config) {
 	table := root.sub("providers")
-	if p := b.selectedProvider(root, table, "driver_model"); p != nil {
-		cfg.Driver = *p
-	}
+	cfg.Driver = *b.selectedProvider(root, table, "driver_model")
 	if root.has("modality_assist_model") {
 		cfg.Assist = b.selectedProvider(root, table, "modality_assist_model")
 	}
@@ -28,13 +26,8 @@ func (b *builder) providers(root section, cfg *Config) {
 
 func (b *builder) selectedProvider(root, table section, selector string) *Provider {
 	name := root.text(selector)
-	n := table.node.Get(name)
-	if n == nil {
-		b.fail(root.line(selector), "/"+selector, "must be a key of providers")
-		return nil
-	}
-	s := table.entry(name, n)
-	p := &Provider{Name: name, Plugin: name, Model: s.text("model"), Settings: object(s, "config"), endpoint: object(s, "endpoint")}
+	s := table.entry(name, table.node.Get(name))
+	p := &Provider{Path: s.path, Name: name, Plugin: name, Model: s.text("model"), Settings: object(s, "config"), endpoint: object(s, "endpoint")}
 	if s.has("plugin") {
 		p.Plugin = s.text("plugin")
 	}

@@ -165,7 +165,11 @@ func (c *converter) mapping(y *yaml.Node, depth int) (*Node, error) {
 		if err != nil {
 			return nil, err
 		}
-		if first, twice := seen[key.Value]; twice {
+		first, twice := seen[key.Value]
+		if twice && k.Kind == yaml.AliasNode { // what it stands for may be a secret
+			return nil, c.fail(k.Line, "the key *%s appears twice; the first is in line %d", k.Value, first)
+		}
+		if twice {
 			return nil, c.fail(k.Line, "the key %q appears twice; the first is in line %d", key.Value, first)
 		}
 		seen[key.Value] = k.Line

@@ -3,6 +3,9 @@ package persistence
 import (
 	"errors"
 	"fmt"
+	"syscall"
+
+	"simplex/internal/durable"
 )
 
 var (
@@ -56,7 +59,7 @@ type ForeignSessionError struct {
 }
 
 func (e *ForeignSessionError) Error() string {
-	return fmt.Sprintf("%s is for session %q, and the state there is of session %q", e.Path, e.Want, e.Got)
+	return fmt.Sprintf("%s holds session %q, not session %q: give --session %s, or another persistence.directory", e.Path, e.Got, e.Want, e.Got)
 }
 
 // OtherFormatError: nothing is saved in the store's own format, but a session of the
@@ -68,7 +71,12 @@ type OtherFormatError struct {
 }
 
 func (e *OtherFormatError) Error() string {
-	return fmt.Sprintf("session is saved as %s in %s and not as %s: convert it, or set persistence.format to %s", e.Format, e.Path, e.Want, e.Format)
+	command := "import"
+	if e.Want == "json" {
+		command = "export"
+	}
+	return fmt.Sprintf("session is saved as %s in %s and not as %s: convert it with `simplex state %s --config FILE --session ID`, or set persistence.format to %s",
+		e.Format, e.Path, e.Want, command, e.Format)
 }
 
 // StorageFailedError is the first save that failed.
@@ -79,7 +87,27 @@ type StorageFailedError struct {
 }
 
 func (e *StorageFailedError) Error() string {
-	return fmt.Sprintf("storage failed at %s: %v", e.Boundary, e.Err)
+	text := "storage failed: " + e.reason()
+	if errors.Is(e.Err, syscall.ENOSPC) || errors.Is(e.Err, syscall.EDQUOT) {
+		text += "; make room and start again"
+	}
+	return text
+}
+
+// reason is what a person can do something about; which call failed is in Err.
+func (e *StorageFailedError) reason() string {
+	failed, ok := errors.AsType[*durable.PublishError](e.Err)
+	if !ok {
+		return e.Err.Error()
+	}
+	cause := failed.Err
+	if errno, ok := errors.AsType[syscall.Errno](cause); ok {
+		cause = errno
+	}
+	if failed.Published {
+		return fmt.Sprintf("%s is written, but may not survive a power cut: %v", failed.Path, cause)
+	}
+	return fmt.Sprintf("cannot save %s: %v", failed.Path, cause)
 }
 
 // Is makes errors.Is(err, ErrStorageFailed) true.

@@ -1,14 +1,14 @@
 package deepseek
 
 import (
-	"errors"
-
 	"simplex/llm"
 	"simplex/llm/chat"
 	"simplex/state"
 )
 
-var errThinking = errors.New("config.thinking must be true, false, enabled, disabled or an object with a type")
+func errThinking() error {
+	return llm.BadSetting("thinking", "must be true, false, enabled, disabled or an object with a type")
+}
 
 // Dialect is DeepSeek: it wants the reasoning of earlier answers back, knows no n and
 // no penalties, and switches thinking by an object.
@@ -50,7 +50,7 @@ func transform(body state.Object) (state.Object, error) {
 	case given.IsNull():
 		on, known = true, word != ""
 	case !known:
-		return state.Object{}, errThinking
+		return state.Object{}, errThinking()
 	}
 	if !known {
 		return body.Without("thinking"), nil // nothing was asked for: the model's own default

@@ -2,6 +2,7 @@ package exchange
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 
@@ -54,12 +55,20 @@ func New(cfg Config) (*Provider, error) {
 	c.Endpoint = cfg.Defaults.Overlay(c.Endpoint)
 	client, err := post.New(post.Config{Model: c, Dial: cfg.Dial})
 	if err != nil {
-		return nil, fmt.Errorf("provider %s: %w", c.Name, err)
+		return nil, named(c.Name, err)
 	}
 	return &Provider{
 		name: c.Name, answer: cfg.Answer, client: client, settings: settings,
 		builders: replay.NewLender(cfg.Form), ids: llm.NewExchangeIDs(c.Random),
 	}, nil
+}
+
+// named puts the provider's name into a fault of its configuration.
+func named(provider string, err error) error {
+	if bad, ok := errors.AsType[*llm.ConfigError](err); ok {
+		return &llm.ConfigError{Provider: provider, Path: bad.Path, Err: bad.Err}
+	}
+	return fmt.Errorf("provider %s: %w", provider, err)
 }
 
 // Exchange implements llm.Provider.

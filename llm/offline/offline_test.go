@@ -171,7 +171,7 @@ func TestHangEndsWithTheClient(t *testing.T) {
 
 func TestConfiguration(t *testing.T) {
 	t.Parallel()
-	for _, settings := range []string{`{"scenario":"dance"}`, `{"scenario":5}`, `{"scenario":"turns"}`, `{"scenario":"turns:-1"}`, `{"scenario":"auto:1"}`} {
+	for _, settings := range []string{`{"scenario":"dance"}`, `{"scenario":5}`, `{"scenario":"turns"}`, `{"scenario":"turns:-1"}`, `{"scenario":"auto:1"}`, `{"scenrio":"text"}`, `{"scenario":"text","temperature":1}`} {
 		o, _ := state.ParseObject([]byte(settings))
 		if _, err := offline.New(llm.Config{Model: "m", Settings: o}); !errors.Is(err, llm.ErrConfig) {
 			t.Errorf("%s: %v", settings, err)

@@ -3,7 +3,6 @@ package offline
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net"
 	"sync"
 
@@ -25,16 +24,21 @@ type Provider struct {
 
 var errClosed = errors.New("the offline provider is closed")
 
-// New reads `config.scenario`. The endpoint's address is of no use here and ignored.
+// New reads `config.scenario` and refuses any other setting. The endpoint's address is of no use here and ignored.
 func New(cfg llm.Config) (*Provider, error) {
 	p := &Provider{}
+	for name := range cfg.Settings.All() {
+		if name != "scenario" {
+			return nil, bad(cfg.Name, name, "is not a setting of the plugin offline; the only one is scenario")
+		}
+	}
 	if v, has := cfg.Settings.Get("scenario"); has {
 		name, isText := v.Text()
 		if !isText {
-			return nil, fmt.Errorf("%w: provider %s: config.scenario must be a string", llm.ErrConfig, cfg.Name)
+			return nil, bad(cfg.Name, "scenario", "must be text")
 		}
 		if err := CheckScenario(name); err != nil {
-			return nil, fmt.Errorf("%w: provider %s: %w", llm.ErrConfig, cfg.Name, err)
+			return nil, bad(cfg.Name, "scenario", err.Error())
 		}
 		p.cfg.Scenario = name
 	}
@@ -47,6 +51,11 @@ func New(cfg llm.Config) (*Provider, error) {
 	}
 	p.Provider = inner
 	return p, nil
+}
+
+// bad is the fault of one setting of that provider.
+func bad(provider, name, reason string) error {
+	return &llm.ConfigError{Provider: provider, Path: "/config/" + name, Err: errors.New(reason)}
 }
 
 // dial connects to the server, and starts it first where it does not run yet.

@@ -59,7 +59,7 @@ func quirks() []quirk {
 		{scenario: "wants-reasoning", report: "BR-042", says: []string{"> did it"}, requests: 2},
 		{scenario: "refuses-reasoning", report: "BR-042", says: []string{"> did it"}, requests: 2},
 		{scenario: "keep-alive", report: "BR-043", says: []string{sentence}, requests: 1},
-		{scenario: "error-first", report: "BR-044", stage: llm.StageProvider, words: "model provider error 429: quota exceeded", requests: 3},
+		{scenario: "error-first", report: "BR-044", stage: llm.StageProvider, words: "with an error 429: quota exceeded", requests: 3},
 		{scenario: "error-later", report: "BR-044", stage: llm.StageProvider, words: "the backend was lost", requests: 1},
 		{scenario: "error-plain", report: "BR-044", stage: llm.StageProvider, words: "the key has expired", requests: 1},
 		limited("retry-after"), limited("retry-after:date"), limited("retry-after:0"), limited("retry-after:86400"),

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/url"
 	"sync"
 	"time"
 
@@ -36,6 +37,7 @@ type Config struct {
 // goroutines at once.
 type Client struct {
 	target  target
+	shown   string // the target's URL as errors may tell it; "": nobody should look for it
 	secrets secrets
 	retry   llm.Retry
 	clock   llm.Clock
@@ -59,13 +61,16 @@ func New(cfg Config) (*Client, error) {
 		target: t, secrets: newSecrets(m.Endpoint), retry: m.Retry,
 		clock: m.Clock, random: m.Random, log: m.Logger,
 	}
+	if cfg.Dial == nil {
+		c.shown = shownURL(t.url)
+	}
 	c.closing, c.close = context.WithCancel(context.Background())
 	c.pool = newPool(cfg.Dial)
 	return c, nil
 }
 
 func newPool(dial func(context.Context, string, string) (net.Conn, error)) *http.Transport {
-	proxy := http.ProxyFromEnvironment
+	proxy := environmentProxy
 	if dial == nil {
 		dial = (&net.Dialer{Timeout: connectLimit}).DialContext
 	} else {
@@ -87,6 +92,17 @@ func newPool(dial func(context.Context, string, string) (net.Conn, error)) *http
 	}
 }
 
+// errProxy is told without the proxy's URL, which may hold a password.
+var errProxy = errors.New("the proxy that HTTPS_PROXY or HTTP_PROXY names is not a URL")
+
+func environmentProxy(r *http.Request) (*url.URL, error) {
+	proxy, err := http.ProxyFromEnvironment(r)
+	if err != nil {
+		return nil, errProxy
+	}
+	return proxy, nil
+}
+
 // Do posts body and calls read with the answer's stream. When a try fails in a way
 // that is worth repeating, all of it is done again; read starts from nothing each
 // time. A cancelled context ends any wait at once.
@@ -106,7 +122,7 @@ func (c *Client) Do(ctx context.Context, body Body, read func(*Stream) error) er
 		if !ok {
 			return err
 		}
-		failed.Tries = try + 1
+		failed.Tries, failed.URL = try+1, c.shown
 		if !failed.Transient || try >= c.retry.MaxAttempts {
 			return err
 		}

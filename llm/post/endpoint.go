@@ -1,9 +1,10 @@
 package post
 
 import (
-	"fmt"
+	"errors"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 
 	"simplex/llm"
@@ -20,12 +21,12 @@ type target struct {
 func resolve(e llm.Endpoint) (target, error) {
 	u, err := resolveURL(e.BaseURL, e.RequestPath)
 	if err != nil {
-		return target{}, fmt.Errorf("%w: %w", llm.ErrConfig, err)
+		return target{}, err
 	}
 	t := target{url: u, header: http.Header{}}
 	t.header.Set("Accept", "text/event-stream")
 	t.header.Set("Content-Type", "application/json")
-	if err := t.set("user_agent", "User-Agent", e.UserAgent); err != nil {
+	if err := t.set("/user_agent", "User-Agent", e.UserAgent); err != nil {
 		return target{}, err
 	}
 	if e.Auth.APIKey != "" {
@@ -34,7 +35,7 @@ func resolve(e llm.Endpoint) (target, error) {
 		}
 	}
 	for name, value := range e.ExtraHeaders {
-		if err := t.set("extra_headers."+name, name, value); err != nil {
+		if err := t.set("/extra_headers/"+name, name, value); err != nil {
 			return target{}, err
 		}
 	}
@@ -44,13 +45,13 @@ func resolve(e llm.Endpoint) (target, error) {
 func (t *target) authorize(a llm.Auth) error {
 	switch a.Scheme {
 	case llm.AuthBearer, "":
-		return t.set("auth.api_key", "Authorization", "Bearer "+a.APIKey)
+		return t.set("/auth/api_key", "Authorization", "Bearer "+a.APIKey)
 	case llm.AuthCustom:
 		name := a.HeaderName
 		if name == "" {
 			name = "x-api-key"
 		}
-		return t.set("auth.header_name", name, a.APIKey)
+		return t.set("/auth/header_name", name, a.APIKey)
 	}
 	return nil
 }
@@ -58,10 +59,10 @@ func (t *target) authorize(a llm.Auth) error {
 // set puts a header in. Its errors name the key of the configuration, never the value.
 func (t *target) set(key, name, value string) error {
 	if !isToken(name) {
-		return fmt.Errorf("%w: endpoint.%s: not a header name", llm.ErrConfig, key)
+		return fault(key, "is not the name of a header")
 	}
 	if strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) {
-		return fmt.Errorf("%w: endpoint.%s: the value holds a control character", llm.ErrConfig, key)
+		return fault(key, "holds a control character")
 	}
 	if strings.EqualFold(name, "host") {
 		t.host = value
@@ -77,11 +78,16 @@ func isToken(name string) bool {
 	})
 }
 
+// fault is what is wrong with a value below endpoint.
+func fault(path, reason string) error {
+	return &llm.ConfigError{Path: "/endpoint" + path, Err: errors.New(reason)}
+}
+
 // resolveURL joins the two halves: the scheme is https unless given, a path of the
 // base is a prefix, and exactly one slash stands between it and the request path.
 func resolveURL(base, requestPath string) (*url.URL, error) {
 	if base == "" {
-		return nil, fmt.Errorf("endpoint.base_url is missing")
+		return nil, fault("/base_url", "is missing")
 	}
 	if !strings.Contains(base, "://") {
 		base = "https://" + base
@@ -89,15 +95,17 @@ func resolveURL(base, requestPath string) (*url.URL, error) {
 	prefix, err := url.Parse(base)
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("endpoint.base_url is not a URL")
+		return nil, fault("/base_url", "is not a URL")
 	case prefix.Scheme != "http" && prefix.Scheme != "https":
-		return nil, fmt.Errorf("endpoint.base_url: scheme %q: only http and https are known", prefix.Scheme)
+		return nil, fault("/base_url", "must begin with http:// or https://")
 	case prefix.Hostname() == "":
-		return nil, fmt.Errorf("endpoint.base_url has no host")
+		return nil, fault("/base_url", "must name a host")
 	case prefix.User != nil:
-		return nil, fmt.Errorf("endpoint.base_url holds a user name: put the key under endpoint.auth")
+		return nil, fault("/base_url", "must not contain user information (@): put the key under auth")
 	case prefix.RawQuery != "" || prefix.Fragment != "":
-		return nil, fmt.Errorf("endpoint.base_url has a query or fragment: put a query into endpoint.request_path")
+		return nil, fault("/base_url", "must not have a query or fragment: put a query into request_path")
+	case !validPort(prefix.Port()):
+		return nil, fault("/base_url", "must have a port in 1..65535")
 	}
 	if port := prefix.Port(); port == defaultPort(prefix.Scheme) || port == "" {
 		prefix.Host = strings.TrimSuffix(strings.TrimSuffix(prefix.Host, port), ":")
@@ -105,9 +113,15 @@ func resolveURL(base, requestPath string) (*url.URL, error) {
 	whole := prefix.Scheme + "://" + prefix.Host + strings.TrimRight(prefix.EscapedPath(), "/") + "/" + strings.TrimLeft(requestPath, "/")
 	u, err := url.Parse(whole)
 	if err != nil {
-		return nil, fmt.Errorf("endpoint.request_path is not the path of a URL")
+		return nil, fault("/request_path", "is not the path of a URL")
 	}
 	return u, nil
+}
+
+// validPort is the rule of WebSocket URLs, too. None is the scheme's own.
+func validPort(port string) bool {
+	n, err := strconv.ParseUint(port, 10, 16)
+	return port == "" || err == nil && n > 0
 }
 
 func defaultPort(scheme string) string {

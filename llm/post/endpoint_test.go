@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net"
 	"net/http"
+	"net/http/httptest"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -31,9 +34,56 @@ func TestURLs(t *testing.T) {
 			t.Errorf("%s + %s = %v, %v; want %s", test.base, test.path, u, err, test.want)
 		}
 	}
-	for _, bad := range []string{"", "https://", "ftp://h", "https:///path", "https://u:p@h", "https://h?x=1", "https://h#f", "http://h:x"} {
-		if u, err := resolveURL(bad, "/p"); err == nil {
-			t.Errorf("%q became %s", bad, u)
+	for _, bad := range []string{"", "https://", "ftp://h", "https:///path", "https://u:p@h", "https://h?x=1", "https://h#f", "http://h:x", "http://h:0", "http://h:99999", "http://h:65536", "https://h:-1"} {
+		if u, err := resolveURL(bad, "/p"); !errors.Is(err, llm.ErrConfig) {
+			t.Errorf("%q became %s, %v", bad, u, err)
+		}
+	}
+}
+
+// TestShownURL shows what an error tells of a URL, and that no part which could be a key
+// is in it.
+func TestShownURL(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"https://h/v1/v1/chat/completions":                           "https://h/v1/v1/chat/completions",
+		"https://h:8443/compatible-mode/v1/responses?key=k#f":        "https://h:8443/compatible-mode/v1/responses",
+		"https://u:p@h/v1/chat/completion":                           "https://h/v1/chat/completion",
+		"https://h/openai/deployments/gpt-4o/chat/completions?api=1": "https://h/openai/deployments/…/chat/completions",
+		"https://h/v1/sk-secret-12/openai":                           "https://h/v1/…/openai",
+		"https://h/v1secret/vault/v123/%2e":                          "https://h/…/…/…/…",
+		"http://[::1]:9":                                             "http://[::1]:9",
+	} {
+		u, err := url.Parse(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := shownURL(u); got != want {
+			t.Errorf("%s: %s, want %s", in, got, want)
+		}
+	}
+}
+
+// TestConnectErrorsNameTheURL connects to nobody.
+func TestConnectErrorsNameTheURL(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := l.Addr().String()
+	l.Close()
+	plain := httptest.NewServer(http.NotFoundHandler())
+	t.Cleanup(plain.Close)
+	for base, want := range map[string]string{
+		"http://" + at: "no connection to the model server for POST http://" + at + "/v1/chat/completions: dial tcp " + at + ": connect: connection refused",
+		strings.Replace(plain.URL, "http:", "https:", 1): "begin endpoint.base_url with http://)",
+		plain.URL + "/v1": "SSE request rejected: HTTP 404 Not Found to POST " + plain.URL + "/v1/v1/chat/completions (the path has /v1 twice: leave it out of endpoint.base_url, because endpoint.request_path begins with it): 404 page not found",
+	} {
+		c := newClient(t, Config{Model: llm.Config{Endpoint: llm.Endpoint{BaseURL: base, RequestPath: "/v1/chat/completions?key=hush"}}})
+		err := c.Do(t.Context(), Body{[]byte("{}")}, readAll)
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "hush") {
+			t.Errorf("got  %v\nwant %s", err, want)
 		}
 	}
 }

@@ -244,7 +244,7 @@ func TestSecretsStayIn(t *testing.T) {
 			if text := fmt.Sprintf("%v %+v", err, failed); strings.Contains(text, "sk-") || strings.Contains(text, team) {
 				t.Errorf("leaked: %s", text)
 			}
-			if !strings.HasPrefix(err.Error(), "SSE request rejected: HTTP 401 Unauthorized") {
+			if !strings.HasPrefix(err.Error(), "SSE request rejected: HTTP 401 Unauthorized to POST "+l.url+"/v1/…") {
 				t.Error(err)
 			}
 		})

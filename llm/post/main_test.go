@@ -30,6 +30,7 @@ type lab struct {
 	*testing.T
 	clock  *llmtest.Clock
 	client *Client
+	url    string
 	calls  atomic.Int32
 	conns  atomic.Int32
 }
@@ -51,6 +52,7 @@ func newLab(t *testing.T, change func(*llm.Config), h func(n int, w http.Respons
 	}
 	server.Start()
 	t.Cleanup(server.Close)
+	l.url = server.URL
 	cfg := llm.Config{
 		Endpoint: llm.Endpoint{BaseURL: server.URL, RequestPath: "/v1/x"},
 		Retry:    llm.Retry{MaxAttempts: 3, InitialBackoff: time.Second, MaxBackoff: 10 * time.Second, IdleTimeout: idle},

@@ -33,8 +33,8 @@ func TestBuildRefuses(t *testing.T) {
 	t.Parallel()
 	for want, cfg := range map[string]llm.Config{
 		"there are: deepseek, offline, openai, openai-chat, qwen": {Name: "a", Plugin: "claude", Model: "m"},
-		"model is missing":    {Name: "a", Plugin: "deepseek"},
-		"base_url is missing": {Name: "a", Plugin: "openai-chat", Model: "m"},
+		"/model: is missing":   {Name: "a", Plugin: "deepseek"},
+		"base_url: is missing": {Name: "a", Plugin: "openai-chat", Model: "m"},
 	} {
 		p, err := providers.Build(cfg)
 		if p != nil || err == nil || !strings.Contains(err.Error(), want) {

@@ -88,7 +88,7 @@ func TestRefused(t *testing.T) {
 		`{"thinking_budget":262145}`, `{"thinking_budget":-1}`, `{"thinking_budget":1.5}`, `{"thinking_budget":"4"}`,
 	} {
 		_, err := chat.New(chat.Config{Config: llm.Config{Model: "qwen3.8-max", Settings: settings(t, config)}, Dialect: qwen.Dialect()})
-		if !errors.Is(err, llm.ErrConfig) || !strings.Contains(err.Error(), "config.") {
+		if !errors.Is(err, llm.ErrConfig) || !strings.Contains(err.Error(), "/config/") {
 			t.Errorf("%s: %v", config, err)
 		}
 	}

@@ -1,47 +1,43 @@
 package qwen
 
 import (
-	"errors"
 	"fmt"
 	"strconv"
 
+	"simplex/llm"
 	"simplex/state"
 )
 
 // maxBudget is the largest thinking_budget, in tokens.
 const maxBudget = 262144
 
-var (
-	errRefused = errors.New("this model's API does not take it")
-	errBoth    = errors.New("config.reasoning_effort and config.thinking_budget exclude each other")
-	errBudget  = fmt.Errorf("config.thinking_budget must be an integer from 0 to %d", maxBudget)
-)
+const notTaken = "is not taken by this model's API"
 
 // refused tells what of the settings makes no request (§6.7).
 func refused(body state.Object) error {
 	for _, name := range []string{"extra_body", "thinking", "audio"} {
 		if has(body, name) {
-			return fmt.Errorf("config.%s: %w", name, errRefused)
+			return llm.BadSetting(name, notTaken)
 		}
 	}
 	if has(body, "reasoning") { // an object has become reasoning_effort before
-		return errors.New("config.reasoning must be an object")
+		return llm.BadSetting("reasoning", "must be an object")
 	}
 	if has(body, "reasoning_effort") && has(body, "thinking_budget") {
-		return errBoth
+		return llm.BadSetting("thinking_budget", "and reasoning_effort exclude each other")
 	}
 	for _, name := range []string{"enable_thinking", "preserve_thinking", "tool_stream"} {
 		v, _ := body.Get(name)
 		if has(body, name) && v != state.BoolValue(true) && v != state.BoolValue(false) {
-			return fmt.Errorf("config.%s must be true or false", name)
+			return llm.BadSetting(name, "must be true or false")
 		}
 	}
 	if v, _ := body.Get("modalities"); has(body, "modalities") && v.String() != `["text"]` {
-		return fmt.Errorf(`config.modalities other than ["text"]: %w`, errRefused)
+		return llm.BadSetting("modalities", `other than ["text"] `+notTaken)
 	}
 	v, _ := body.Get("tool_choice")
 	if word, _ := v.Text(); word == "required" {
-		return fmt.Errorf(`config.tool_choice "required": %w`, errRefused)
+		return llm.BadSetting("tool_choice", `"required" `+notTaken)
 	}
 	return nil
 }
@@ -51,7 +47,7 @@ func checkBudget(body state.Object) error {
 		return nil
 	}
 	if _, ok := budget(body); !ok {
-		return errBudget
+		return llm.BadSetting("thinking_budget", fmt.Sprintf("must be an integer from 0 to %d", maxBudget))
 	}
 	return nil
 }

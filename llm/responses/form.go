@@ -1,9 +1,9 @@
 package responses
 
 import (
-	"errors"
 	"fmt"
 
+	"simplex/llm"
 	"simplex/llm/replay"
 	"simplex/state"
 )
@@ -11,7 +11,7 @@ import (
 // encrypted asks for reasoning in a form that can be sent back without being stored.
 const encrypted = "reasoning.encrypted_content"
 
-var errInclude = errors.New("config.include must be a list of strings")
+func errInclude() error { return llm.BadSetting("include", "must be a list of strings") }
 
 // requestSettings is the part of a body that is neither instructions nor tools nor
 // input: what the configuration says, overridden by what this program relies on.
@@ -29,13 +29,13 @@ func requestSettings(settings state.Object) (state.Object, error) {
 	given, _ := body.Get("include")
 	items, isList := given.Items()
 	if !isList && !given.IsNull() {
-		return state.Object{}, errInclude
+		return state.Object{}, errInclude()
 	}
 	wanted := []string{}
 	for _, item := range items {
 		text, isText := item.Text()
 		if !isText {
-			return state.Object{}, errInclude
+			return state.Object{}, errInclude()
 		}
 		if text == encrypted {
 			return body, nil

@@ -13,6 +13,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
 	"time"
 
 	"simplex/internal/durable"
@@ -63,7 +66,7 @@ func Open(cfg Config) (*Root, error) {
 func (r *Root) open(cfg Config) error {
 	var err error
 	if r.root, err = (durable.Ops{Hook: cfg.Hook}).OpenDir(cfg.Root); err != nil {
-		return fmt.Errorf("open session: %w", err)
+		return unopened(cfg.Root, err)
 	}
 	if r.release, err = lock(r.root, cfg); err != nil {
 		return err
@@ -78,6 +81,26 @@ func (r *Root) open(cfg Config) error {
 		return fmt.Errorf("open session: %w", err)
 	}
 	return nil
+}
+
+// unopened says at which directory of the path opening root failed, and why: the one
+// that is there and does not let the next one be made.
+func unopened(root string, err error) error {
+	errno, ok := errors.AsType[syscall.Errno](err)
+	if !ok {
+		return fmt.Errorf("open session: %w", err)
+	}
+	there := filepath.Clean(root)
+	for there != filepath.Dir(there) {
+		if _, err := os.Lstat(there); err == nil {
+			break
+		}
+		there = filepath.Dir(there)
+	}
+	if there == filepath.Clean(root) {
+		return &os.PathError{Op: "open session directory", Path: root, Err: errno}
+	}
+	return fmt.Errorf("the session directory %s cannot be made in %s: %w", root, there, errno)
 }
 
 // lock waits no longer than LockWait, so it needs no way to be cancelled.

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
+	"syscall"
 	"testing"
 
 	"simplex/internal/durable"
@@ -71,6 +73,51 @@ func TestLinkIsRefusedAndTheLockGivenBack(t *testing.T) {
 	for range 2 { // the second would be "in use" if the first kept the lock
 		if _, err := sessionroot.Open(cfg); err == nil || errors.Is(err, persistence.ErrInUse) {
 			t.Errorf("%v", err)
+		}
+	}
+}
+
+// What cannot be made is told with the directory that is at fault, not with the one that
+// was asked for.
+func TestTheDirectoryAtFaultIsNamed(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	file := filepath.Join(dir, "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	under := filepath.Join(file, "data", "session")
+	for _, tc := range []struct {
+		root  string
+		errno syscall.Errno
+		want  string
+	}{
+		{under, syscall.ENOTDIR, "the session directory " + under + " cannot be made in " + file + ": not a directory"},
+		{file, syscall.ENOTDIR, "open session directory " + file + ": not a directory"},
+		{"/proc/session/of/mine", syscall.ENOENT, "the session directory /proc/session/of/mine cannot be made in /proc: no such file or directory"},
+	} {
+		_, err := sessionroot.Open(sessionroot.Config{Root: tc.root, LockWait: -1})
+		if !errors.Is(err, tc.errno) || !strings.HasPrefix(err.Error(), tc.want) {
+			t.Errorf("got  %v\nwant %s", err, tc.want)
+		}
+	}
+}
+
+// A place that must not be written, for the lack of permission or as a read-only file
+// system, is named, too.
+func TestTheDirectoryThatMustNotBeWrittenIsNamed(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for _, errno := range []syscall.Errno{syscall.EACCES, syscall.EROFS} {
+		root := filepath.Join(dir, "data", "session")
+		_, err := sessionroot.Open(sessionroot.Config{Root: root, LockWait: -1, Hook: func(label string, _ durable.Op) error {
+			if label == durable.LabelDirMake {
+				return errno
+			}
+			return nil
+		}})
+		if want := "the session directory " + root + " cannot be made in " + dir + ": " + errno.Error(); err == nil || err.Error() != want {
+			t.Errorf("got  %v\nwant %s", err, want)
 		}
 	}
 }

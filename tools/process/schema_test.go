@@ -3,6 +3,7 @@ package process_test
 import (
 	"bytes"
 	"flag"
+	"log/slog"
 	"os"
 	"slices"
 	"strings"
@@ -94,6 +95,25 @@ func TestDeclarationsAreClosed(t *testing.T) {
 		d := tool.Declaration()
 		if v, _ := d.Schema.Get("additionalProperties"); v != state.BoolValue(false) {
 			t.Errorf("%s is open", d.Name)
+		}
+	}
+}
+
+// A wrong directory is one mistake, and is told as one; it does not end the host.
+func TestWrongDirectoryIsToldOnce(t *testing.T) {
+	t.Parallel()
+	for dir, reason := range map[string]string{"/no/such/directory": "no such file or directory", "schema_test.go": "is not a directory"} {
+		var log bytes.Buffer
+		logger := slog.New(slog.NewTextHandler(&log, nil))
+		set, err := process.New(process.Config{Store: newStore(t), SchemaDir: dir, DecodeYAML: decodeYAML, Logger: logger})
+		must(t, err)
+		if len(set.Tools()) != 0 || set.Skill() != nil {
+			t.Errorf("%s: tools %v", dir, set.Tools())
+		}
+		must(t, tools.NewRegistry(nil).Add(set))
+		want := "in " + dir + ": at /: " + reason
+		if said := log.String(); strings.Count(said, "\n") != 1 || !strings.Contains(said, want) || !strings.Contains(said, "SIMPLEX_PROCESS_SCHEMA_DIR") {
+			t.Errorf("%s: said %s", dir, said)
 		}
 	}
 }

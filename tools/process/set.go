@@ -4,7 +4,9 @@ import (
 	"context"
 	_ "embed"
 	"errors"
+	"io/fs"
 	"log/slog"
+	"os"
 	"time"
 
 	proc "simplex/process"
@@ -45,7 +47,8 @@ type Set struct {
 // names of the tools, in catalogue order.
 var names = []string{"spawn_process", "run_command", "poll_process", "read_process", "send_process"}
 
-// New builds the set. Tools whose declaration is unusable are logged and left out.
+// New builds the set. Tools whose declaration is unusable are logged and left out; where
+// the directory itself is wrong, that is logged once, and none is offered.
 func New(cfg Config) (*Set, error) {
 	if cfg.Store == nil {
 		return nil, errors.New("process tools: a store is required")
@@ -61,8 +64,32 @@ func New(cfg Config) (*Set, error) {
 		Set: s.Name(), Dir: cfg.SchemaDir, Builtin: builtin,
 		DecodeYAML: cfg.DecodeYAML, Logger: s.logger,
 	}
+	if err := usable(source); err != nil {
+		s.logger.Error("no process tool is offered: the directory of their declarations cannot be read", "variable", source.EnvName(), "error", err)
+		return s, nil
+	}
 	s.tools, s.skill = source.Build(s.makers())
 	return s, nil
+}
+
+// usable tells whether the directory that was named is one. Nothing is looked for instead
+// (tools.md §1.3), and a declaration that cannot be had never ends the host.
+func usable(source tools.Source) error {
+	dir := source.Dir
+	if dir == "" {
+		dir = os.Getenv(source.EnvName())
+	}
+	if dir == "" {
+		return nil
+	}
+	info, err := os.Stat(dir)
+	reason := "is not a directory"
+	if failed, ok := errors.AsType[*fs.PathError](err); ok {
+		reason = failed.Err.Error()
+	} else if info.IsDir() {
+		return nil
+	}
+	return &tools.DeclarationError{File: dir, Path: "/", Reason: reason}
 }
 
 func (s *Set) makers() []tools.Maker {
