@@ -45,7 +45,7 @@ func (r *remembered) empty() bool { return len(r.ids) == 0 }
 func (a *Application) serve(ctx context.Context) error {
 	for {
 		frame, err := a.router.NextPayload(ctx)
-		if err != nil {
+		if err != nil || ctx.Err() != nil { // stopping: what waits is not begun
 			return nil
 		}
 		if err := a.handle(ctx, frame); err != nil {
@@ -77,10 +77,13 @@ func (a *Application) handle(ctx context.Context, frame wire.Frame) error {
 	a.seen.add(req.RequestID)
 	runID := a.newID()
 	a.current.Store(&place{requestID: req.RequestID, runID: runID})
-	if err := a.announce(lifecycle, wire.EventInputAdmitted, wire.InputAdmitted{Operation: req.Operation}); err != nil {
+	runCtx, run, err := a.beginRun(req, mode, runID)
+	defer run.stop()
+	defer a.runs.end()
+	if err != nil {
 		return err
 	}
-	return a.perform(req, mode, runID)
+	return a.perform(runCtx, req, run)
 }
 
 var (
@@ -97,7 +100,7 @@ func (a *Application) precondition(req *wire.Input) error {
 	case a.seen.has(req.RequestID):
 		return errDuplicate
 	case recoverable(st.Loop) != nil:
-		return recoverable(st.Loop)
+		return a.session.recovery()
 	case req.Operation == wire.OpCompact:
 		return a.compactor.Check(st)
 	case req.Operation == wire.OpContinue && len(st.Turns) == 0 && !compact.CanResume(st):

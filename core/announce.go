@@ -73,8 +73,8 @@ func (a *Application) announceError(message string) {
 }
 
 // announceExportError tells that something beside the saved state went wrong.
-func (a *Application) announceExportError(message string) {
-	_ = a.announce(metadata, wire.EventExportError, wire.ExportError{Message: wire.Notice(message)})
+func (a *Application) announceExportError(e wire.ExportError) {
+	_ = a.announce(metadata, wire.EventExportError, e)
 }
 
 func (a *Application) announceCalls(calls []state.Call) error {

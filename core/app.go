@@ -55,6 +55,7 @@ type Application struct {
 	endTools  context.CancelFunc
 	current   atomic.Pointer[place]
 	runs      runs
+	telling   sync.Mutex // makes a status and the events around a run follow one another
 	seen      *remembered
 	retention int
 	// neverRestore: the stored session, if any, was passed over (restore: never).
@@ -89,7 +90,7 @@ func (a *Application) Run(ctx context.Context) error {
 		}
 	})
 	wg.Go(func() { a.pump(io) })
-	wg.Go(func() { a.serveSignals(ctx, stop) })
+	wg.Go(func() { a.serveSignals(io, stop) })
 	wg.Go(func() { a.serveFeedback(io) })
 	wg.Go(func() { a.serveQueries(io) })
 
@@ -147,11 +148,12 @@ func (a *Application) finish() error {
 	return err
 }
 
-// deliver gives queued events a last chance to leave, if there is a way out.
+// deliver gives queued events a last chance to leave; a connection that is away may come
+// back within the limit.
 func (a *Application) deliver() {
 	ctx, done := context.WithTimeout(context.Background(), drainLimit)
 	defer done()
-	if a.client.Connected() && a.drained(ctx) == nil {
+	if a.drained(ctx) == nil {
 		return
 	}
 	count, _ := a.outbox.load()

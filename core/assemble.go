@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/google/uuid"
@@ -54,6 +56,9 @@ func New(cfg Config) (*Application, error) {
 
 func (a *Application) build(cfg Config) error {
 	if err := a.buildParts(cfg); err != nil {
+		if _, placed := errors.AsType[*load.Error](err); placed {
+			return err
+		}
 		return fmt.Errorf("%s: %w", cfg.Worker.File, err)
 	}
 	return a.buildSession(cfg)
@@ -65,7 +70,7 @@ func (a *Application) buildParts(cfg Config) error {
 		return err
 	}
 	var err error
-	if a.provider, err = a.newProvider(cfg.Worker.Driver); err != nil {
+	if a.provider, err = a.newProvider(cfg.Worker, cfg.Worker.Driver); err != nil {
 		return err
 	}
 	if err := a.buildTools(cfg); err != nil {
@@ -104,7 +109,7 @@ func (a *Application) buildSession(cfg Config) error {
 		id: cfg.SessionID, policy: policy(cfg.Worker.Persistence), logger: a.logger,
 		persisted: a.announceSaved, failed: a.announceStorageFailed,
 		export:     exporter(cfg.Worker.Persistence),
-		unexported: func(err error) { a.announceExportError(err.Error()) },
+		unexported: func(err error) { a.announceExportError(wire.ExportError{Message: wire.Notice(err.Error())}) },
 	}
 	a.session = s
 	restored, err := s.open(cfg.Worker.Persistence)
@@ -144,7 +149,23 @@ func (s *session) open(cfg load.Persistence) (restored bool, err error) {
 	if err := state.Check(s.st); err != nil {
 		return false, fmt.Errorf("session %s: %w", s.id, &persistence.CorruptError{Path: store.Path(), Err: err})
 	}
+	s.warnOfOther(store)
 	return true, nil
+}
+
+// warnOfOther tells of a second saved state in the format that does not count. After a
+// conversion it grows old beside the session, and would be taken for it if somebody set
+// the format back.
+func (s *session) warnOfOther(store fileStore) {
+	other := sqlitestore.StateFile
+	if store.Format() == sqlitestore.Format {
+		other = jsonstore.StateFile
+	}
+	dir, counts := filepath.Split(store.Path())
+	if _, err := os.Lstat(filepath.Join(dir, other)); err != nil {
+		return
+	}
+	s.logger.Warn(fmt.Sprintf("%s is there, too, and is not read; %s counts because persistence.format is %s", other, counts, store.Format()), "directory", filepath.Clean(dir))
 }
 
 // fileStore is a store that can name its file.

@@ -2,6 +2,7 @@ package core
 
 import (
 	"context"
+	"errors"
 
 	"simplex/llm"
 	"simplex/llm/providers"
@@ -16,8 +17,9 @@ func (m model) Exchange(ctx context.Context, conv *state.State) (*state.Message,
 	return m.provider.Exchange(ctx, llm.Request{State: conv})
 }
 
-// newProvider builds one instance; it is closed with the application.
-func (a *Application) newProvider(p load.Provider) (llm.Provider, error) {
+// newProvider builds one instance; it is closed with the application. What the plugin
+// finds wrong is told with its place in the configuration.
+func (a *Application) newProvider(cfg *load.Config, p load.Provider) (llm.Provider, error) {
 	provider, err := providers.Build(llm.Config{
 		Name: p.Name, Plugin: p.Plugin, Model: p.Model, Settings: p.Settings,
 		Endpoint: llm.Endpoint{
@@ -31,8 +33,11 @@ func (a *Application) newProvider(p load.Provider) (llm.Provider, error) {
 		},
 		Logger: a.logger,
 	})
+	if bad, ok := errors.AsType[*llm.ConfigError](err); ok {
+		return nil, cfg.Fault(p.Path+bad.Path, bad.Err)
+	}
 	if err != nil {
-		return nil, err
+		return nil, cfg.Fault(p.Path+"/plugin", err)
 	}
 	a.closers = append(a.closers, provider.Close)
 	return provider, nil

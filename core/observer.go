@@ -25,13 +25,45 @@ type observer struct {
 
 func (o *observer) Name() string { return "worker" }
 
+// Keeps implements hooks.Keeper: what is committed is told, and what tools did is saved,
+// also where a plugin failed at the event.
+func (o *observer) Keeps(n hooks.Name) bool {
+	switch n {
+	case hooks.InputCommitted, hooks.ModelCommitted, hooks.ToolResultsCheckpoint, hooks.ToolResultsCommitted, hooks.StepFinished:
+		return true
+	default:
+		return false
+	}
+}
+
+// moves tells the events at which the history has a new revision, under which alone the
+// new state is shown (wire.md §6).
+func moves(n hooks.Name) bool {
+	switch n {
+	case hooks.InputCommitted, hooks.ModelCommitted, hooks.StepFinished, hooks.RunFinished:
+		return true
+	default:
+		return false
+	}
+}
+
 func (o *observer) Handle(_ context.Context, e *hooks.Event) error {
+	err := o.handle(e)
+	if e.Name == hooks.RunFinished && o.app.session.broken.Load() {
+		return nil // the worker ends with it, and that tells it once
+	}
+	return err
+}
+
+func (o *observer) handle(e *hooks.Event) error {
 	if e.Name != hooks.BeforeModel {
 		if err := o.join(); err != nil {
 			return err
 		}
 	}
-	o.app.session.show(e.State)
+	if !moves(e.Name) {
+		o.app.session.show(e.State)
+	}
 	switch e.Name {
 	case hooks.RunStarted:
 		return o.runStarted()
@@ -134,6 +166,17 @@ func (o *observer) finalSave(st *state.State, b persistence.Boundary) error {
 	saved, err := o.app.session.save(st, b)
 	o.durable = saved
 	return err
+}
+
+// cancelled ends a request that was stopped between two segments, and says whether that
+// is on disk. The segment before it was told to be followed by a compaction.
+func (o *observer) cancelled() bool {
+	st := o.app.session.st
+	p := *st.Loop
+	p.Status = state.StatusCancelled
+	st.Loop = &p
+	_ = o.finalSave(st.Clone(), persistence.Cancelled)
+	return o.durable
 }
 
 func (o *observer) save(st *state.State, b persistence.Boundary) error {

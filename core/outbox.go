@@ -91,11 +91,12 @@ func (o *outbox) offer(e wire.Event, d wire.ModelDelta) bool {
 		o.bytes += len(last.frame) - len(grown)
 		return true
 	}
-	if 2*o.ordinary() >= o.capacity || 2*o.held() >= wire.OutboxHeadroom {
+	frame := frameOf(e, o.seq+1, d)
+	if len(frame) > wire.MaxEvent || 2*(o.ordinary()+1) > o.capacity || 2*(o.held()+len(frame)) > wire.OutboxHeadroom {
 		return false
 	}
 	o.seq++
-	o.push(&entry{class: delta, seq: o.seq, piece: d, frame: frameOf(e, o.seq, d)})
+	o.push(&entry{class: delta, seq: o.seq, piece: d, frame: frame})
 	return true
 }
 

@@ -7,6 +7,8 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strconv"
+	"strings"
 
 	"simplex"
 	"simplex/hooks"
@@ -17,7 +19,7 @@ import (
 )
 
 // errNoWorkspace says that there is nothing to confine children to.
-var errNoWorkspace = errors.New("/security/sandbox/filesystem: workspace: needs /worker/environment/workspace")
+var errNoWorkspace = errors.New("needs /worker/environment/workspace")
 
 // buildSandbox prepares the confinement of children, nil when it is off. Where the kernel
 // has none, the start is refused: a confinement that is asked for must be there.
@@ -26,7 +28,7 @@ func (a *Application) buildSandbox(cfg *load.Config) (*process.Sandbox, error) {
 		return nil, nil
 	}
 	if cfg.Worker.Environment.Workspace == "" {
-		return nil, errNoWorkspace
+		return nil, cfg.Fault("/security/sandbox/filesystem", errNoWorkspace)
 	}
 	temp, err := os.MkdirTemp("", "simplex-sandbox-*")
 	if err != nil {
@@ -35,7 +37,7 @@ func (a *Application) buildSandbox(cfg *load.Config) (*process.Sandbox, error) {
 	a.closers = append(a.closers, func() error { return os.RemoveAll(temp) })
 	box := &process.Sandbox{Workspace: cfg.Worker.Environment.Workspace, Temp: temp}
 	if err := box.Check(); err != nil {
-		return nil, fmt.Errorf("/security/sandbox/filesystem: %w", err)
+		return nil, cfg.Fault("/security/sandbox/filesystem", err)
 	}
 	return box, nil
 }
@@ -47,13 +49,14 @@ func (a *Application) addToolPlugins(ctx context.Context, cfg Config, box *proce
 	if err != nil {
 		return err
 	}
-	for _, p := range plugins {
+	for i, p := range plugins {
+		entry := "/plugins/extensions/tools/enable/" + strconv.Itoa(i)
 		set, err := mcp.Start(ctx, toolPlugin(p, cfg, box))
 		if err != nil {
-			return err
+			return cfg.Worker.Fault(entry, err)
 		}
 		if err := a.tools.Add(set); err != nil {
-			return errors.Join(err, set.Shutdown(ctx))
+			return errors.Join(cfg.Worker.Fault(entry, err), set.Shutdown(ctx))
 		}
 	}
 	return nil
@@ -81,10 +84,10 @@ func (a *Application) startHookPlugins(ctx context.Context, cfg Config) ([]hooks
 		return nil, err
 	}
 	var out []hooks.Handler
-	for _, p := range plugins {
-		events := make([]hooks.Name, len(p.Events))
-		for i, name := range p.Events {
-			events[i] = hooks.Name(name)
+	for i, p := range plugins {
+		events, err := hookEvents(p)
+		if err != nil {
+			return nil, err
 		}
 		h, err := external.Start(ctx, external.Config{
 			Name: p.Name, Command: p.Command, Args: p.Args, Environment: p.Environment(cfg.Env),
@@ -93,12 +96,29 @@ func (a *Application) startHookPlugins(ctx context.Context, cfg Config) ([]hooks
 			Logger: cfg.Logger,
 		})
 		if err != nil {
-			return nil, err
+			return nil, cfg.Worker.Fault("/plugins/extensions/loop_hooks/enable/"+strconv.Itoa(i), err)
 		}
 		a.programs = append(a.programs, h.Close)
 		out = append(out, h)
 	}
 	return out, nil
+}
+
+// hookEvents are the events that a hook wants to hear.
+func hookEvents(p load.HookPlugin) ([]hooks.Name, error) {
+	events := make([]hooks.Name, len(p.Events))
+	for i, name := range p.Events {
+		events[i] = hooks.Name(name)
+		if slices.Contains(hooks.Names(), events[i]) {
+			continue
+		}
+		var known []string
+		for _, name := range hooks.Names() {
+			known = append(known, string(name))
+		}
+		return nil, p.Fault("/events/"+strconv.Itoa(i), fmt.Errorf("%w: %q; there are: %s", external.ErrEvent, name, strings.Join(known, ", ")))
+	}
+	return events, nil
 }
 
 // endPrograms ends hook programs, tools and their children, once.

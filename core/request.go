@@ -59,6 +59,9 @@ func (r *request) perform(ctx context.Context, req *wire.Input) compact.Settleme
 // too long, the model's refusal is the cause to name.
 func (r *request) drive(ctx context.Context, input *state.Message) compact.Settlement {
 	end := r.auto.Drive(ctx, r, input)
+	if end.Status == state.StatusCancelled && end.Operation == compact.OperationAutoCompact {
+		r.durable = r.app.observer.cancelled()
+	}
 	if r.refused != nil && end.Err != nil && end.Operation == compact.OperationAutoCompact {
 		end.Err = fmt.Errorf("%w; the compaction against it: %w", r.refused, end.Err)
 	}
@@ -81,7 +84,9 @@ func (r *request) Segment(ctx context.Context, input *state.Message) loop.Outcom
 		StepExtras:   execution,
 		Logger:       a.logger,
 	})
-	r.durable = a.observer.settle(out)
+	if durable := a.observer.settle(out); out.Admitted {
+		r.durable = durable
+	}
 	return r.relieved(out)
 }
 
@@ -164,7 +169,7 @@ func (r *request) compacted(out compact.Outcome) {
 		return
 	}
 	if out.CleanupErr != nil {
-		r.app.announceExportError("archive cleanup: " + out.CleanupErr.Error())
+		r.app.announceExportError(wire.ExportError{Message: wire.Notice(out.CleanupErr.Error()), Operation: "archive_cleanup"})
 	}
 }
 

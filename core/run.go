@@ -3,9 +3,12 @@ package core
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 	"sync"
 
 	"simplex/core/compact"
+	"simplex/internal/text"
 	"simplex/state"
 	"simplex/wire"
 )
@@ -72,28 +75,41 @@ func (a *activeRun) stop() {
 	a.cancel()
 }
 
-// perform executes one admitted request from run_started to run_finished. The error is
-// one after which the worker cannot go on.
-func (a *Application) perform(req *wire.Input, mode wire.Mode, runID string) error {
+// beginRun makes the run that signals can stop, stopped already where the worker is
+// stopping, and announces it: whoever reads its id in the event may cancel it at once. The
+// caller ends it, also after an error.
+func (a *Application) beginRun(req *wire.Input, mode wire.Mode, runID string) (context.Context, *activeRun, error) {
 	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	scope := a.confirmer.open(mode, runID)
-	defer scope.close()
-	run := &activeRun{id: runID, scope: scope, cancel: cancel}
+	run := &activeRun{id: runID, scope: a.confirmer.open(mode, runID), cancel: cancel}
+	a.telling.Lock()
+	defer a.telling.Unlock()
 	if !a.runs.begin(run) {
 		run.stop()
 	}
-	r := a.newRequest(req, runID, scope)
+	return ctx, run, a.announce(lifecycle, wire.EventInputAdmitted, wire.InputAdmitted{Operation: req.Operation})
+}
+
+// perform executes one admitted request from run_started to run_finished. The error is
+// one after which the worker cannot go on.
+func (a *Application) perform(ctx context.Context, req *wire.Input, run *activeRun) error {
+	r := a.newRequest(req, run.id, run.scope)
 	end := r.perform(ctx, req)
-	a.runs.end()
-	a.session.expose()
-	if err := a.announceFinish(end, r); err != nil {
+	if err := a.endRun(end, r); err != nil {
 		return err
 	}
 	if a.session.broken.Load() {
 		return a.session.failure
 	}
 	return nil
+}
+
+// endRun lets the next run begin and announces the end of this one.
+func (a *Application) endRun(end compact.Settlement, r *request) error {
+	a.telling.Lock()
+	defer a.telling.Unlock()
+	a.runs.end()
+	a.session.expose()
+	return a.announceFinish(end, r)
 }
 
 func (a *Application) announceFinish(end compact.Settlement, r *request) error {
@@ -125,8 +141,7 @@ func (a *Application) canContinue() bool {
 }
 
 // errRecovery says that the last run's tools may or may not have taken effect.
-var errRecovery = errors.New("the last run was interrupted while its tools ran: their effects are unknown; " +
-	"look at the machine, then repair or remove the session's state before new input")
+var errRecovery = errors.New("the last run was interrupted while its tools ran: their effects are unknown")
 
 // recoverable tells whether the phase lets a new run begin (wire.md §11).
 func recoverable(p *state.LoopProgress) error {
@@ -134,4 +149,32 @@ func recoverable(p *state.LoopProgress) error {
 		return errRecovery
 	}
 	return nil
+}
+
+// callsNamed is how many of the interrupted calls a message names.
+const callsNamed = 8
+
+// recovery is what recoverable finds, for the one who has to look: which calls were under
+// way, where the state is, and the command that settles it.
+func (s *session) recovery() error {
+	err := recoverable(s.st.Loop)
+	if err == nil {
+		return nil
+	}
+	var out strings.Builder
+	if step := s.st.LastStep(); step != nil {
+		for i, call := range step.ModelResponse.Calls {
+			if i == callsNamed {
+				fmt.Fprintf(&out, ", and %d more", len(step.ModelResponse.Calls)-i)
+				break
+			}
+			fmt.Fprintf(&out, ", %s (call %s)", text.Prefix(call.Name, wire.MaxCallField), text.Prefix(call.ID, wire.MaxCallField))
+		}
+	}
+	where := ""
+	if file, ok := s.store.(fileStore); ok {
+		where = " in " + file.Path()
+	}
+	return fmt.Errorf("%w%s. Look at the machine; then end this worker and run `simplex state settle --config FILE --session %s`, "+
+		"which answers these calls%s, or take the session away", err, strings.Replace(out.String(), ", ", ": ", 1), s.id, where)
 }

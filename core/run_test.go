@@ -113,6 +113,22 @@ func TestSaveUnderWayIsAwaited(t *testing.T) {
 	}
 }
 
+// TestAFailedLastSaveIsToldOnce: the worker ends with the failure, so the run's own end
+// must not tell it a second time.
+func TestAFailedLastSaveIsToldOnce(t *testing.T) {
+	app, told := testApplication(&brokenDisk{at: persistence.RunFinished})
+	o := &observer{app: app}
+	if err := o.Handle(context.Background(), &hooks.Event{Name: hooks.RunFinished, State: app.session.st}); err != nil {
+		t.Errorf("told by the run, too: %v", err)
+	}
+	if o.durable || app.session.failure == nil {
+		t.Errorf("durable %v, failure %v", o.durable, app.session.failure)
+	}
+	if got := told(); len(got) != 1 {
+		t.Errorf("told %v", got)
+	}
+}
+
 func TestPlainAnswersAreSavedWithTheirRunOnly(t *testing.T) {
 	disk := &brokenDisk{}
 	app, _ := testApplication(disk)

@@ -88,7 +88,7 @@ func (s *session) saves(b persistence.Boundary) bool { return s.store != nil && 
 func (s *session) latch(b persistence.Boundary, err error) error {
 	s.failure = err
 	s.broken.Store(true)
-	s.logger.Error("state could not be saved; the worker stops", "boundary", b, "error", err)
+	s.logger.Debug("state could not be saved; the worker stops and tells why", "boundary", b)
 	s.failed(err)
 	return err
 }

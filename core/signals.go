@@ -18,7 +18,8 @@ func (a *Application) receive(frame wire.Frame) {
 	}
 }
 
-// serveSignals answers signals one at a time, also while a run is under way.
+// serveSignals answers signals one at a time, also while a run is under way and while the
+// worker stops: a Hub that asks for the status would fill the queue otherwise.
 func (a *Application) serveSignals(ctx context.Context, stop context.CancelCauseFunc) {
 	for {
 		select {
@@ -38,14 +39,22 @@ func (a *Application) signal(frame wire.Frame, stop context.CancelCauseFunc) {
 	}
 	switch sig.Operation {
 	case wire.OpStatus, wire.OpCancel:
-		_ = a.announce(metadata, wire.EventStatus, a.status())
+		a.tellStatus()
 	case wire.OpOptions:
 		_ = a.announce(metadata, wire.EventOptions, a.options())
 	case wire.OpShutdown:
 		stop(errShutdown)
+		a.halt() // so that the next status tells of it
 	case wire.OpStream:
 		a.streams.Store(sig.Enabled)
 	}
+}
+
+// tellStatus never tells of a run before its input_admitted or after its run_finished.
+func (a *Application) tellStatus() {
+	a.telling.Lock()
+	defer a.telling.Unlock()
+	_ = a.announce(metadata, wire.EventStatus, a.status())
 }
 
 // serveFeedback reports what the router had to refuse before it reached a queue.

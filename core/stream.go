@@ -3,6 +3,7 @@ package core
 import (
 	"context"
 
+	"simplex/internal/text"
 	"simplex/llm"
 	"simplex/state"
 	"simplex/wire"
@@ -40,7 +41,14 @@ func (d *deltas) add(piece llm.Delta) {
 		return
 	}
 	at := *d.app.current.Load()
-	d.app.outbox.offer(wire.Event{Name: wire.EventModelDelta, EventIDs: wire.EventIDs{
+	event := wire.Event{Name: wire.EventModelDelta, EventIDs: wire.EventIDs{
 		SessionID: d.app.session.id, WorkerID: d.app.workerID, RequestID: at.requestID, RunID: at.runID,
-	}}, wire.ModelDelta{Kind: piece.Kind, Text: piece.Text})
+	}}
+	for rest := piece.Text; rest != ""; {
+		part := text.Prefix(rest, maxDelta) // a server may send the whole answer at once
+		if part == "" || !d.app.outbox.offer(event, wire.ModelDelta{Kind: piece.Kind, Text: part}) {
+			return
+		}
+		rest = rest[len(part):]
+	}
 }

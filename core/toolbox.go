@@ -47,7 +47,7 @@ func (a *Application) buildTools(cfg Config) error {
 		},
 	}
 	if cfg.Worker.Assist != nil {
-		makers = append(makers, func() (tools.Set, error) { return a.assistant(*cfg.Worker.Assist) })
+		makers = append(makers, func() (tools.Set, error) { return a.assistant(cfg.Worker) })
 	}
 	if cfg.Worker.HubCall != nil {
 		makers = append(makers, func() (tools.Set, error) { return a.hubCalls(*cfg.Worker.HubCall) })
@@ -65,8 +65,8 @@ func (a *Application) buildTools(cfg Config) error {
 }
 
 // assistant describes images with a model of its own, apart from the conversation's.
-func (a *Application) assistant(p load.Provider) (tools.Set, error) {
-	provider, err := a.newProvider(p)
+func (a *Application) assistant(cfg *load.Config) (tools.Set, error) {
+	provider, err := a.newProvider(cfg, *cfg.Assist)
 	if err != nil {
 		return nil, err
 	}

@@ -2,10 +2,8 @@ package core
 
 import (
 	"errors"
-	"fmt"
 
 	"simplex/intercom"
-	"simplex/load"
 	"simplex/wire"
 )
 
@@ -18,7 +16,7 @@ func (a *Application) buildTransport(cfg Config) error {
 	}
 	url, err := wire.ParseURL(c.Endpoint.String())
 	if err != nil {
-		return fmt.Errorf("/client/endpoint: %w", err)
+		return cfg.Worker.Fault("/client/endpoint", err)
 	}
 	a.router = intercom.NewRouter(intercom.RouterConfig{
 		Payloads: c.PayloadCapacity, Signals: c.SignalCapacity, Queries: c.QueryCapacity, Inspect: a.receive,
@@ -34,17 +32,18 @@ func (a *Application) buildTransport(cfg Config) error {
 		_, bytes := a.client.Load()
 		return bytes
 	})
-	return a.buildConfirmer(cfg.SessionID, cfg.Worker.Confirmation)
+	return a.buildConfirmer(cfg)
 }
 
-func (a *Application) buildConfirmer(sessionID string, remote *load.Remote) error {
-	a.confirmer = &confirmer{worker: a.workerID, session: sessionID, newID: a.newID, logger: a.logger}
+func (a *Application) buildConfirmer(cfg Config) error {
+	remote := cfg.Worker.Confirmation
+	a.confirmer = &confirmer{worker: a.workerID, session: cfg.SessionID, newID: a.newID, logger: a.logger}
 	if remote == nil {
 		return nil
 	}
 	url, err := wire.ParseURL(remote.Endpoint.String())
 	if err != nil {
-		return fmt.Errorf("/security/confirmation/endpoint: %w", err)
+		return cfg.Worker.Fault("/security/confirmation/endpoint", err)
 	}
 	a.confirmer.endpoint = &intercom.ExchangeConfig{URL: url, Timeout: remote.Timeout, MaxReply: wire.MaxConfirmReply}
 	return nil

@@ -56,7 +56,7 @@ func TestFrames(t *testing.T) {
 		{"1", "invalid JSON is fatal", fatal(text, `{"type":"signal","data":{`)},
 		{"1", "text that is no UTF-8 is fatal", fatal(text, "{\"type\":\"signal\",\"data\":{\"operation\":\"\xff\"}}")},
 		{"1", "text behind the value is fatal", fatal(text, status+`{}`)},
-		{"1", "a duplicate member is fatal", fatal(text, `{"type":"signal","data":{"operation":"status","operation":"status"}}`)},
+		{"1", "a duplicate member of the envelope is fatal", fatal(text, `{"type":"signal","type":"signal","data":{"operation":"status"}}`)},
 		{"1", "no object is fatal", fatal(text, `["signal"]`)},
 		{"1", "an unknown type is fatal", fatal(text, `{"type":"event","data":{}}`)},
 		{"1", "a type that is no string is fatal", fatal(text, `{"type":7,"data":{}}`)},
