@@ -77,8 +77,9 @@ func (d *dialogue) types(keys string) {
 }
 
 const (
-	ctrlC = "\x03"
-	ctrlD = "\x04"
+	ctrlC         = "\x03"
+	ctrlD         = "\x04"
+	ctrlBackslash = "\x1c"
 )
 
 func TestChatInATerminal(t *testing.T) {
@@ -175,4 +176,48 @@ func TestTerminalIsNotSteeredByOutput(t *testing.T) {
 	if screen := d.stderr.String(); strings.ContainsAny(screen, "\x1b\x07") {
 		t.Errorf("control characters reach the terminal: %q", screen)
 	}
+}
+
+func TestPasteOfSeveralLinesIsTold(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, offline.Reply{Hang: true})
+	d := r.converseIn()
+	d.sees("new session chat in ")
+	d.sees("> ")
+	d.types("line one\n")
+	r.model.request(t, 1)
+	d.types("line two\n\nline three\n")
+	d.sees("-- not sent, as a run is under way (Ctrl-C cancels it): line two")
+	d.sees("-- not sent, as a run is under way (Ctrl-C cancels it): line three")
+	d.types(ctrlC)
+	d.sees("^C\r\n-- cancelling the run; Ctrl-C again leaves")
+	d.sees("> ")
+	d.types(ctrlD)
+	d.exits(0)
+}
+
+func TestCtrlBackslashLeavesInOrder(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, offline.Reply{Hang: true})
+	d := r.converseIn()
+	d.sees("> ")
+	d.types(ctrlBackslash)
+	d.exits(0)
+	d = r.converseIn("--prompt", "go")
+	r.model.request(t, 1)
+	d.types(ctrlBackslash)
+	d.exits(1)
+	if screen := d.stderr.String(); strings.Contains(screen, "goroutine") {
+		t.Errorf("the terminal shows %q", screen)
+	}
+}
+
+func TestCancelOfTheOnePrompt(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, offline.Reply{Hang: true})
+	d := r.converseIn("--prompt", "go")
+	r.model.request(t, 1)
+	d.types(ctrlC)
+	d.sees("^C\r\n-- cancelling the run\r\n")
+	d.exits(1)
 }

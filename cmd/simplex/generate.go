@@ -4,19 +4,9 @@ import (
 	"fmt"
 
 	"github.com/urfave/cli/v2"
+
+	"simplex/cmd/simplex/completion"
 )
-
-// bashCompletion asks the program itself what may come next.
-const bashCompletion = `_simplex() {
-	local words
-	words=$("${COMP_WORDS[@]:0:COMP_CWORD}" --generate-bash-completion 2>/dev/null)
-	mapfile -t COMPREPLY < <(compgen -W "$words" -- "${COMP_WORDS[COMP_CWORD]}")
-}
-complete -o default -F _simplex simplex
-`
-
-// zshCompletion lets zsh use what is written for bash.
-const zshCompletion = "autoload -U +X bashcompinit && bashcompinit\n" + bashCompletion
 
 // generateCommand prints what `make install` puts beside the binary.
 func generateCommand() *cli.Command {
@@ -24,7 +14,6 @@ func generateCommand() *cli.Command {
 		Name:      "generate",
 		Usage:     "print the man page or a shell's completion",
 		ArgsUsage: "man|bash|zsh|fish",
-		Hidden:    true,
 		Action: func(c *cli.Context) error {
 			text, err := generated(c)
 			if err != nil {
@@ -38,17 +27,18 @@ func generateCommand() *cli.Command {
 }
 
 func generated(c *cli.Context) (string, error) {
+	const help = "help" // the command whose argument is a command
 	switch what := c.Args().First(); {
 	case c.Args().Len() != 1:
 		return "", usagef("generate: want one of man, bash, zsh, fish")
 	case what == "man":
 		return manPage(c.App), nil
 	case what == "bash":
-		return bashCompletion, nil
+		return completion.Bash(c.App, help), nil
 	case what == "zsh":
-		return zshCompletion, nil
+		return completion.Zsh(c.App, help), nil
 	case what == "fish":
-		return c.App.ToFishCompletion()
+		return completion.Fish(c.App, help), nil
 	default:
 		return "", usagef("generate: %q: want one of man, bash, zsh, fish", what)
 	}

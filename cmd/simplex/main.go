@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -54,12 +56,30 @@ func execute(args []string, stdout, stderr io.Writer) int {
 	case errors.As(err, &done):
 		return int(done)
 	case errors.As(err, &usage):
-		fmt.Fprintf(stderr, "simplex: %v\nTry `simplex --help`.\n", err)
+		fmt.Fprintf(stderr, "%sTry `%s --help`.\n", complaint(err), commandNamed(args))
 		return exitUsage
 	default:
-		fmt.Fprintf(stderr, "simplex: %v\n", err)
+		fmt.Fprint(stderr, complaint(err))
 		return exitFailure
 	}
+}
+
+// complaint is an error for standard error; each of several joined ones says whose it is.
+func complaint(err error) string {
+	return "simplex: " + strings.ReplaceAll(strings.TrimRight(err.Error(), "\n"), "\n", "\nsimplex: ") + "\n"
+}
+
+// commandNamed is the command that a command line is for, as it is typed.
+func commandNamed(args []string) string {
+	name, commands := "simplex", command(io.Discard, io.Discard).Commands
+	for _, arg := range args[min(1, len(args)):] {
+		i := slices.IndexFunc(commands, func(c *cli.Command) bool { return c.HasName(arg) })
+		if i < 0 {
+			break
+		}
+		name, commands = name+" "+arg, commands[i].Subcommands
+	}
+	return name
 }
 
 func dispatch(args []string, stdout, stderr io.Writer) error {
@@ -67,10 +87,7 @@ func dispatch(args []string, stdout, stderr io.Writer) error {
 		return answerRequest(context.Background(), argument, stdout, stderr)
 	}
 	cli.VersionPrinter = func(c *cli.Context) { fmt.Fprintln(c.App.Writer, c.App.Version) }
-	app := command(stdout, stderr)
-	// The one argument of manage is its caller's; nothing in it asks for completions.
-	app.EnableBashCompletion = len(args) < 2 || args[1] != "manage"
-	return app.Run(args)
+	return command(stdout, stderr).Run(args)
 }
 
 // outlet is standard output with a memory: what could not be written is a failure of the
@@ -89,14 +106,15 @@ func (o *outlet) Write(p []byte) (int, error) {
 }
 
 func command(stdout, stderr io.Writer) *cli.App {
-	return &cli.App{
-		Name:            "simplex",
-		Usage:           "a worker runtime for LLM agents, and the manager of the storage they leave",
-		Version:         simplex.Version(),
-		Writer:          stdout,
-		ErrWriter:       stderr,
-		HideHelpCommand: true,
-		Commands:        []*cli.Command{runCommand(), manageCommand(), chatCommand(), stateCommand(), generateCommand()},
+	app := &cli.App{
+		Name:      "simplex",
+		Usage:     "a worker runtime for LLM agents, and the manager of the storage they leave",
+		Version:   simplex.Version(),
+		Writer:    stdout,
+		ErrWriter: stderr,
+		// With a help command of one's own the library leaves out the flag, too.
+		Flags:    []cli.Flag{cli.HelpFlag},
+		Commands: []*cli.Command{runCommand(), manageCommand(), chatCommand(), stateCommand(), generateCommand(), helpCommand()},
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {
 				return usagef("unknown command %q", c.Args().First())
@@ -106,9 +124,9 @@ func command(stdout, stderr io.Writer) *cli.App {
 		OnUsageError:   onUsageError,
 		ExitErrHandler: func(*cli.Context, error) {},
 	}
+	hideHelp(app.Commands)
+	return app
 }
-
-func onUsageError(_ *cli.Context, err error, _ bool) error { return usageError{err} }
 
 // noArguments refuses what stands behind the flags.
 func noArguments(c *cli.Context) error {

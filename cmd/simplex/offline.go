@@ -39,7 +39,7 @@ func offlineBase(file string) (*load.Tree, string, error) {
 	if file == "" {
 		return &load.Tree{Name: "built-in configuration", Root: &load.Node{Kind: load.KindMapping}}, ".", nil
 	}
-	raw, err := os.ReadFile(file)
+	raw, err := load.ReadDocument(file)
 	if err != nil {
 		return nil, "", fmt.Errorf("configuration: %w", err)
 	}

@@ -24,38 +24,35 @@ func runCommand() *cli.Command {
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "config", Aliases: []string{"c"}, Value: "config.yaml", Usage: "configuration `FILE`"},
 			&cli.StringFlag{Name: "session", Aliases: []string{"s"}, Usage: "session `ID`: 1 to 128 of A-Z a-z 0-9 _ -"},
-			&cli.IntFlag{Name: "threads", Aliases: []string{"t"}, Value: 1, Usage: "`N` threads that run Go code at the same time"},
-		}, logFlags()...),
-		Action:       runWorker,
+			&cli.IntFlag{Name: "threads", Aliases: []string{"t"}, Value: 1, Usage: "`N` threads that run Go code at the same time: 1 to 1024"},
+		}, logFlags("info")...),
+		Action:       withLogger(runWorker),
 		OnUsageError: onUsageError,
 	}
 }
 
-func runWorker(c *cli.Context) error {
+// maxThreads is more than a machine has, and few enough for their stacks.
+const maxThreads = 1024
+
+func runWorker(c *cli.Context, logger *slog.Logger) error {
 	if err := noArguments(c); err != nil {
 		return err
 	}
-	if !wire.ValidSessionID(c.String("session")) {
-		return usagef("--session %q: want 1 to 128 characters of A-Z a-z 0-9 _ -", c.String("session"))
-	}
-	if c.Int("threads") < 1 {
-		return usagef("--threads %d: want at least 1", c.Int("threads"))
-	}
-	logger, err := newLogger(c, c.App.ErrWriter)
-	if err != nil {
+	if err := checkSession(c); err != nil {
 		return err
+	}
+	if n := c.Int("threads"); n < 1 || n > maxThreads {
+		return usagef("--threads %d: want 1 to %d", n, maxThreads)
 	}
 	// One thread more, so that a child's start or an fsync never holds up a signal.
 	runtime.GOMAXPROCS(c.Int("threads") + 1)
 	env := processEnv()
-	cfg, release, err := workerConfig(c.String("config"), env, logger)
+	cfg, release, err := workerConfig(c.String("config"), load.Options{Env: env}, logger)
 	if err != nil {
 		return err
 	}
 	defer release()
-	for _, w := range cfg.Warnings {
-		logger.Warn("configuration", "problem", w.String())
-	}
+	warn(cfg, logger)
 	reaper, leave := adoptOrphans(logger)
 	defer leave()
 	app, err := core.New(core.Config{SessionID: c.String("session"), Worker: cfg, Env: env, Logger: logger, Reaper: reaper})
@@ -67,20 +64,39 @@ func runWorker(c *cli.Context) error {
 	return errors.Join(app.Run(ctx), app.Close())
 }
 
+// checkSession wants a session id that can be one.
+func checkSession(c *cli.Context) error {
+	id := c.String("session")
+	switch {
+	case id == "" && !c.IsSet("session"):
+		return usagef("--session ID is needed")
+	case !wire.ValidSessionID(id):
+		return usagef("--session %q: want 1 to 128 characters of A-Z a-z 0-9 _ -", id)
+	}
+	return nil
+}
+
+// warn tells what the configuration has that does nothing.
+func warn(cfg *load.Config, logger *slog.Logger) {
+	for _, w := range cfg.Warnings {
+		logger.Warn("configuration", "problem", w.String())
+	}
+}
+
 // workerConfig reads the configuration: a file of the operator's, or the managed reference
 // of an allocation. A managed one comes with the allocation's lease, which release gives
 // back as the last act of the process.
-func workerConfig(path string, env load.Env, logger *slog.Logger) (cfg *load.Config, release func(), err error) {
+func workerConfig(path string, opt load.Options, logger *slog.Logger) (cfg *load.Config, release func(), err error) {
 	managed, err := resolve(path, logger)
 	if err != nil {
 		return nil, nil, err
 	}
 	if managed == nil {
-		cfg, err = load.Load(path, load.Options{Env: env})
+		cfg, err = load.Load(path, opt)
 		return cfg, func() {}, err
 	}
 	release = func() { _ = managed.Lease.Close() }
-	if cfg, err = managed.Config(load.Options{Env: env}); err != nil {
+	if cfg, err = managed.Config(opt); err != nil {
 		release()
 		return nil, nil, err
 	}

@@ -13,14 +13,17 @@ import (
 	"simplex/process"
 )
 
-// ErrNotCompleted says that the one prompt's run ended in another way than completed. It
-// was reported already.
+// ErrNotCompleted says that a prompt of which the exit code should tell, the one prompt or
+// one that did not come from a terminal, ended in another way than completed; or that none
+// could be taken. It was reported already.
 var ErrNotCompleted = errors.New("the run did not complete")
 
 // Config says what to run and where to show it.
 type Config struct {
 	SessionID string
 	Worker    *load.Config // its client and confirmation endpoints are replaced
+	StateFile string       // where the session is kept, for the operator to know
+	Settle    string       // the command that settles it, for the same
 	Env       load.Env
 	Prompt    string // with Once
 	Once      bool   // answer Prompt and leave, instead of a conversation

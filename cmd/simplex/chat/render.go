@@ -19,6 +19,7 @@ type renderer interface {
 	answer(text string) // a whole one, in the place of one that was cut
 	note(text string)
 	prompt()
+	fresh() // begins a new line
 }
 
 func newRenderer(cfg Config) renderer {
@@ -65,7 +66,9 @@ func (t tokens) String() string {
 
 func (t *terminal) printf(format string, args ...any) { fmt.Fprintf(t.err, format+"\n", args...) }
 
-func (t *terminal) note(text string) { t.printf("-- %s", text) }
+func (t *terminal) note(text string) { t.printf("-- %s", clean(text)) }
+
+func (t *terminal) fresh() { fmt.Fprintln(t.err) }
 
 func (t *terminal) prompt() {
 	if t.interactive {

@@ -1,11 +1,9 @@
 package chat
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/google/uuid"
@@ -33,6 +31,7 @@ type talk struct {
 	ended     bool // the worker stopped by itself
 	endErr    error
 	verdict   error
+	unsettled bool // calls of a killed worker stand without results
 
 	pages *paging // an answer that is being fetched
 	held  func()  // the end of the prompt, which waits for it
@@ -41,21 +40,14 @@ type talk struct {
 // converse returns when the operator leaves, the one prompt is answered, or the worker
 // stopped. The worker may still run.
 func (t *talk) converse(ctx context.Context) error {
-	if err := t.ready(ctx); err != nil || t.ended || t.leaving {
-		return err
+	t.ready(ctx)
+	if t.ended || t.leaving {
+		return t.verdict
 	}
-	t.lines = readLines(ctx, t.cfg.Stdin)
-	if t.cfg.Live {
-		_ = t.hub.Send(adapter.Stream())
-	}
-	if t.cfg.Approve {
-		t.show.note("tool calls are approved without asking (--approve)")
-	}
-	if t.cfg.Once {
-		t.submit(t.cfg.Prompt)
+	if t.unsettled {
+		t.refused()
 	} else {
-		t.show.note(fmt.Sprintf("session %s, %s; Ctrl-C cancels a run, a second one leaves, and so does Ctrl-D", t.cfg.SessionID, t.cfg.Worker.Driver))
-		t.show.prompt()
+		t.begin(ctx)
 	}
 	for !t.leaving && !t.ended {
 		t.step(ctx)
@@ -63,19 +55,60 @@ func (t *talk) converse(ctx context.Context) error {
 	return t.verdict
 }
 
+// begin sends the one prompt, or says where the conversation stands and asks for the first.
+func (t *talk) begin(ctx context.Context) {
+	if t.cfg.Live {
+		_ = t.hub.Send(adapter.Stream())
+	}
+	if t.cfg.Approve {
+		t.show.note("tool calls are approved without asking (--approve)")
+	}
+	if t.cfg.Once {
+		t.lines = readLines(ctx, t.cfg.Stdin)
+		t.submit(t.cfg.Prompt)
+		return
+	}
+	if t.banner(ctx); t.ended || t.leaving {
+		return
+	}
+	t.lines = readLines(ctx, t.cfg.Stdin)
+	t.show.prompt()
+}
+
 // ready waits for the worker's first word.
-func (t *talk) ready(ctx context.Context) error {
+func (t *talk) ready(ctx context.Context) {
+	if e := t.next(ctx); e != nil {
+		var status struct {
+			Loop struct {
+				Phase state.LoopPhase `json:"phase"`
+			} `json:"loop"`
+		}
+		_ = decode(e.Data, &status)
+		t.unsettled = status.Loop.Phase == state.PhaseTools || status.Loop.Phase == state.PhaseBlocked
+	}
+}
+
+// next waits for an event and shows it; nil when there is none to wait for any more.
+func (t *talk) next(ctx context.Context) *wire.Received {
 	select {
 	case e := <-t.op.events:
 		t.show.event(e)
+		return e
 	case err := <-t.stopped:
 		t.end(err)
 	case <-t.cfg.Interrupts:
-		t.leaving = true
+		t.leave()
 	case <-ctx.Done():
-		t.leaving = true
+		t.leave()
 	}
 	return nil
+}
+
+// refused lets the worker say why it takes no input: it knows the calls that are to be
+// settled first. A request to go on runs nothing, as it is rejected like every other.
+func (t *talk) refused() {
+	t.cfg.Once = true
+	t.send(adapter.Input{Operation: wire.OpContinue})
 }
 
 func (t *talk) step(ctx context.Context) {
@@ -99,7 +132,15 @@ func (t *talk) step(ctx context.Context) {
 	case err := <-t.stopped:
 		t.end(err)
 	case <-ctx.Done():
-		t.leaving = true
+		t.leave()
+	}
+}
+
+// leave ends the conversation. What was asked for and not answered is a failure.
+func (t *talk) leave() {
+	t.leaving = true
+	if t.running || t.cfg.Once {
+		t.verdict = ErrNotCompleted
 	}
 }
 
@@ -135,16 +176,26 @@ func (t *talk) wait() error {
 
 // submit sends a prompt as one message.
 func (t *talk) submit(text string) {
-	t.requestID, t.runID = uuid.NewString(), ""
-	t.running, t.cancelled = true, false
 	in := adapter.Input{
-		Operation: wire.OpMessage, RequestID: t.requestID,
-		Content: []state.Content{state.TextContent(strings.ToValidUTF8(text, "\uFFFD"))}, Mode: wire.ModeAsk,
+		Operation: wire.OpMessage, Mode: wire.ModeAsk,
+		Content: []state.Content{state.TextContent(strings.ToValidUTF8(text, "\uFFFD"))},
 	}
 	if t.cfg.Approve {
 		in.Mode = wire.ModeApprove
 	}
+	t.send(in)
+}
+
+// send asks for a run.
+func (t *talk) send(in adapter.Input) {
+	t.requestID, t.runID = uuid.NewString(), ""
+	t.running, t.cancelled = true, false
+	in.RequestID = t.requestID
 	frame, err := in.Encode()
+	if err == nil && len(frame) > wire.MaxInbound {
+		t.finish(fmt.Errorf("the prompt is too large: %d bytes as a message, at most %d", len(frame), wire.MaxInbound))
+		return
+	}
 	if err == nil {
 		err = t.hub.Send(frame)
 	}
@@ -172,6 +223,9 @@ func (t *talk) event(e *wire.Received) {
 			_ = t.hub.Send(adapter.Cancel(t.runID))
 		}
 	case wire.EventInputRejected:
+		if t.unsettled {
+			t.show.note("here that is: " + t.cfg.Settle)
+		}
 		t.finish(ErrNotCompleted)
 	case wire.EventRunFinished:
 		var end struct {
@@ -192,12 +246,18 @@ func (t *talk) finish(err error) {
 		return
 	}
 	t.running = false
-	if err != nil && !errors.Is(err, ErrNotCompleted) && !t.cfg.Once {
+	if t.cfg.Once {
+		t.leaving = true
+		if err != nil {
+			t.verdict = err
+		}
+		return
+	}
+	if err != nil && !errors.Is(err, ErrNotCompleted) {
 		t.show.note(err.Error())
 	}
-	if t.cfg.Once {
-		t.leaving, t.verdict = true, err
-		return
+	if err != nil && !t.cfg.Terminal { // a program asked, and reads the exit code
+		t.verdict = ErrNotCompleted
 	}
 	t.show.prompt()
 }
@@ -214,78 +274,4 @@ func (t *talk) answer(d adapter.Decision) {
 	t.asked.reply <- d
 	t.show.decision(d.Approved)
 	t.asked = nil
-}
-
-// line takes what the operator typed: the answer to a question, or the next prompt.
-func (t *talk) line(line string, ok bool) {
-	if !ok {
-		t.lines = nil
-	}
-	switch {
-	case t.asked != nil && !ok:
-		t.answer(adapter.Decision{Reason: "there is no operator to ask"})
-		t.cfg.Once = true // the run is seen to its end, and nothing can follow it
-	case t.asked != nil:
-		t.answer(adapter.Decision{Approved: isYes(line), Reason: "operator decision"})
-	case !ok && !t.cfg.Once && !t.running:
-		t.leaving = true
-	case !ok:
-		// A run that is under way is seen to its end.
-		t.cfg.Once = t.cfg.Once || t.running
-	case t.running:
-		t.show.note("a run is under way: Ctrl-C cancels it")
-	case strings.TrimSpace(line) == "":
-		t.show.prompt()
-	default:
-		t.submit(line)
-	}
-}
-
-func isYes(line string) bool {
-	switch strings.ToLower(strings.TrimSpace(line)) {
-	case "y", "yes":
-		return true
-	}
-	return false
-}
-
-// interrupt cancels the run; without one, or a second time, it leaves.
-func (t *talk) interrupt() {
-	if !t.running || t.cancelled {
-		t.leaving = true
-		if t.running {
-			t.verdict = ErrNotCompleted
-		}
-		return
-	}
-	t.cancelled = true
-	t.show.note("cancelling the run; Ctrl-C again leaves")
-	if t.runID != "" {
-		_ = t.hub.Send(adapter.Cancel(t.runID))
-	}
-}
-
-// readLines reads standard input for as long as someone listens. The channel is closed
-// at its end. A line may have any length.
-func readLines(ctx context.Context, r io.Reader) <-chan string {
-	out := make(chan string)
-	go func() {
-		defer close(out)
-		in := bufio.NewReader(r)
-		for {
-			line, err := in.ReadString('\n')
-			if line = strings.TrimRight(line, "\r\n"); err != nil && line == "" {
-				return
-			}
-			select {
-			case out <- line:
-			case <-ctx.Done():
-				return
-			}
-			if err != nil {
-				return
-			}
-		}
-	}()
-	return out
 }
