@@ -8,6 +8,8 @@
 # SIMPLEX is the binary of `make static`. What lies below the folder TREE is added.
 set -eu
 umask 022
+# The toolchain that the Makefile takes, also where the user's own setting is `local`.
+export GOTOOLCHAIN=go1.27.3+auto
 [ $# -eq 2 ] || [ $# -eq 3 ] || { echo 'usage: docker/rootfs.sh SIMPLEX OUT.tar [TREE]' >&2; exit 2; }
 home=$(cd "$(dirname "$0")/.." && pwd)
 stage=$(mktemp -d)

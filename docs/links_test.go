@@ -10,6 +10,27 @@ import (
 
 var link = regexp.MustCompile(`\]\(([^)#\s]+)(?:#[^)]*)?\)`)
 
+// elsewhere is a section of a document that the repository does not have.
+var elsewhere = regexp.MustCompile(`[a-z-]+\.md §`)
+
+// TestPagesStandAlone: comments in the code may name sections of the contract documents,
+// pages for people who do not have them must not.
+func TestPagesStandAlone(t *testing.T) {
+	pages, err := filepath.Glob("*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, page := range append(pages, "../README.md") {
+		raw, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found := elsewhere.FindString(string(raw)); found != "" {
+			t.Errorf("%s refers to %q: say here what it says there", page, found)
+		}
+	}
+}
+
 // TestLinksLeadSomewhere follows every relative link of README and the pages.
 func TestLinksLeadSomewhere(t *testing.T) {
 	pages := []string{"../README.md", "../CHANGELOG.md"}

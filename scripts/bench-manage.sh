@@ -2,7 +2,8 @@
 # Measures `simplex manage` against the cheapest programs of its kind, interleaved in one
 # run: scripts/bench-manage.sh [STATIC_BINARY]. Without an argument the static binary is
 # built as `make static` builds it, into a temporary folder. PERF is the folder of the
-# floor programs (default ../shared/perf); MANAGE_REPS the number of pairs.
+# floor programs, which are not part of the repository: what it must hold is in
+# docs/performance.md; unset, ../shared/perf is tried. MANAGE_REPS is the number of pairs.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 perf=${PERF:-../shared/perf}
@@ -12,7 +13,10 @@ trap 'rm -rf "$work"' EXIT
 tags='netgo osusergo sqlite_omit_load_extension'
 ldflags='-s -w -extldflags=-static'
 
-[ -d "$perf" ] || { echo "the floor programs are not at $perf: set PERF" >&2; exit 1; }
+[ -f "$perf/go.mod" ] || {
+	echo "the floor programs, which are not part of this repository, are not at $perf: set PERF to their folder (docs/performance.md tells what it must hold)" >&2
+	exit 1
+}
 cp -r "$perf" "$work/perf" && chmod -R u+w "$work/perf"
 (
 	cd "$work/perf" && mkdir -p "$work/bin"

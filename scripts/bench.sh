@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Measures Simplex against the floor programs in one interleaved run, and the state codec
 # against plain encoding/json/v2. Usage: scripts/bench.sh bin/simplex
-# PERF is the folder of the floor programs (default ../shared/perf); REPS, TURNS and OUT
+# PERF is the folder of the floor programs, which are not part of the repository: what it
+# must hold is in docs/performance.md; unset, ../shared/perf is tried. REPS, TURNS and OUT
 # change the size of the run and where the raw figures go.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -13,7 +14,10 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 out=${OUT:-$work/agent.jsonl}
 
-[ -d "$perf" ] || { echo "the floor programs are not at $perf: set PERF" >&2; exit 1; }
+[ -f "$perf/go.mod" ] || {
+	echo "the floor programs, which are not part of this repository, are not at $perf: set PERF to their folder (docs/performance.md tells what it must hold)" >&2
+	exit 1
+}
 cp -r "$perf" "$work/perf" && chmod -R u+w "$work/perf"
 (
 	cd "$work/perf" && mkdir -p bin
