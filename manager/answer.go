@@ -4,7 +4,6 @@ import (
 	"encoding/json/jsontext"
 	"encoding/json/v2"
 	"io"
-	"strconv"
 
 	"simplex/manager/protocol"
 )
@@ -111,12 +110,12 @@ func (s *session) inspect() (*Result, error) {
 	b.text("allocation_id", r.AllocationID)
 	b.text("directory", r.Directory)
 	b.text("status", string(r.Status))
-	b.raw("revision", strconv.AppendUint(nil, r.Revision, 10))
+	b.integer("revision", r.Revision)
 	b.text("config_path", configPath(r.Directory))
 	b.text("lease", lease)
 	b.text("backend", doc.Backend)
 	b.text("source_configuration", *r.Source)
-	b.overrides(r.overrides())
+	b.refresh("overrides", r.overrides())
 	b.raw("effective_configuration", doc.Effective)
 	b.startup(r.Startup)
 	b.origin(r.ForkOrigin)

@@ -46,7 +46,12 @@ func (b *builder) object(name string, in builder) {
 	b.raw(name, append(in.buf, '}'))
 }
 
-func (b *builder) overrides(r protocol.Refresh) {
+func (b *builder) integer(name string, n uint64) {
+	b.name(name)
+	b.buf = strconv.AppendUint(b.buf, n, 10)
+}
+
+func (b *builder) refresh(name string, r protocol.Refresh) {
 	var in builder
 	for _, o := range []struct {
 		name string
@@ -58,7 +63,7 @@ func (b *builder) overrides(r protocol.Refresh) {
 			in.text(o.name, *o.url)
 		}
 	}
-	b.object("overrides", in)
+	b.object(name, in)
 }
 
 // origin adds where a fork came from, null for none.
@@ -71,7 +76,7 @@ func (b *builder) origin(s *protocol.Source) {
 	in.text("allocation_id", s.AllocationID)
 	in.text("directory", s.Directory)
 	in.text("lifecycle_id", s.LifecycleID)
-	in.raw("revision", strconv.AppendUint(nil, s.Revision, 10))
+	in.integer("revision", s.Revision)
 	b.object("fork_origin", in)
 }
 
@@ -83,7 +88,7 @@ func (b *builder) startup(s *startup) {
 	}
 	var in builder
 	in.text("lifecycle_id", s.LifecycleID)
-	in.raw("revision", strconv.AppendUint(nil, s.Revision, 10))
+	in.integer("revision", s.Revision)
 	in.raw("effective_configuration", s.Effective)
 	b.object("startup", in)
 }

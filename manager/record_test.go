@@ -2,10 +2,13 @@ package manager
 
 import (
 	"bytes"
+	"encoding/json/jsontext"
+	"encoding/json/v2"
 	"errors"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"simplex/manager/protocol"
@@ -163,6 +166,53 @@ func FuzzReference(f *testing.F) {
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		if ref, err := decodeReference(raw); err == nil && protocol.CheckDirectory(ref.Directory, ref.AllocationID) != "" {
 			t.Errorf("accepted %+v", ref)
+		}
+	})
+}
+
+// What is written and read by hand is what encoding/json makes of the tags.
+func TestRecordAsTheTagsSay(t *testing.T) {
+	t.Parallel()
+	maybe := func(t *rapid.T, label string) *string {
+		return rapid.Ptr(rapid.String(), true).Draw(t, label)
+	}
+	refresh := func(t *rapid.T, label string) *protocol.Refresh {
+		if rapid.Bool().Draw(t, label) {
+			return nil
+		}
+		return &protocol.Refresh{ClientEndpoint: maybe(t, label+"c"), ConfirmationEndpoint: maybe(t, label+"f"), ToolsEndpoint: maybe(t, label+"t")}
+	}
+	object := rapid.SampledFrom([]string{`{}`, `{"a":{"b":[1.50,null,"é"]}}`})
+	rapid.Check(t, func(t *rapid.T) {
+		r := &record{
+			Version: recordVersion, AllocationID: rapid.String().Draw(t, "id"), Directory: rapid.String().Draw(t, "directory"),
+			Status: status(rapid.String().Draw(t, "status")), Nonce: rapid.String().Draw(t, "nonce"), Revision: rapid.Uint64().Draw(t, "revision"),
+			Source: maybe(t, "source"), Overrides: refresh(t, "overrides"), ForkRefresh: refresh(t, "fork refresh"),
+		}
+		if rapid.Bool().Draw(t, "more") {
+			r.Root = &rootID{rapid.Uint64().Draw(t, "dev"), rapid.Uint64().Draw(t, "ino"), rapid.Int64().Draw(t, "born")}
+			r.Startup = &startup{rapid.String().Draw(t, "lifecycle"), rapid.Uint64().Draw(t, "at"), jsontext.Value(object.Draw(t, "startup"))}
+			r.ForkOrigin = &protocol.Source{AllocationID: "p", Directory: rapid.String().Draw(t, "parent"), LifecycleID: "l", Revision: 3}
+			r.Derived = &document{Effective: jsontext.Value(object.Draw(t, "derived")), Backend: "json", State: rapid.String().Draw(t, "state"), Memory: "m"}
+			r.Unknown = jsontext.Value(`{"later":[1.50,{"x":null}],"é":"\n"}`)
+		}
+		want, err := json.Marshal(r)
+		if err != nil {
+			t.Skip("no UTF-8")
+		}
+		got, err := r.marshal()
+		if err != nil || string(got)+"}" != string(want) {
+			t.Fatalf("%v: %s}, want %s", err, got, want)
+		}
+		var reference, back record
+		if err := json.Unmarshal(want, &reference); err != nil {
+			t.Fatal(err)
+		}
+		if err := back.unmarshal(want); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(reference, back); diff != "" {
+			t.Fatal(diff)
 		}
 	})
 }

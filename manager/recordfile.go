@@ -27,11 +27,11 @@ const (
 // encodeRecord gives the file's bytes: one JSON object on one line whose last member is
 // the SHA-256 of everything before it.
 func encodeRecord(r *record) ([]byte, error) {
-	raw, err := json.Marshal(r)
+	body, err := r.marshal()
 	if err != nil {
 		return nil, err
 	}
-	return seal(raw[:len(raw)-1]), nil // without the closing brace
+	return seal(body), nil
 }
 
 // seal closes an object that lacks its closing brace.
@@ -55,7 +55,7 @@ func decodeRecord(raw []byte) (*record, error) {
 		return nil, fmt.Errorf("%w: its checksum is wrong", errRecord)
 	}
 	r := &record{}
-	if err := json.Unmarshal(append(raw[:len(raw)-n:len(raw)-n], '}'), r); err != nil {
+	if err := r.unmarshal(append(raw[:len(raw)-n:len(raw)-n], '}')); err != nil {
 		return nil, fmt.Errorf("%w: a member has another type", errRecord)
 	}
 	if !r.sound() {
