@@ -76,7 +76,6 @@ func (a *Application) handle(ctx context.Context, frame wire.Frame) error {
 	}
 	a.seen.add(req.RequestID)
 	runID := a.newID()
-	a.current.Store(&place{requestID: req.RequestID, runID: runID})
 	runCtx, run, err := a.beginRun(req, mode, runID)
 	defer run.stop()
 	defer a.runs.end()

@@ -83,6 +83,7 @@ func (a *Application) beginRun(req *wire.Input, mode wire.Mode, runID string) (c
 	run := &activeRun{id: runID, scope: a.confirmer.open(mode, runID), cancel: cancel}
 	a.telling.Lock()
 	defer a.telling.Unlock()
+	a.current.Store(&place{requestID: req.RequestID, runID: runID})
 	if !a.runs.begin(run) {
 		run.stop()
 	}

@@ -50,7 +50,8 @@ func (a *Application) signal(frame wire.Frame, stop context.CancelCauseFunc) {
 	}
 }
 
-// tellStatus never tells of a run before its input_admitted or after its run_finished.
+// tellStatus never admits a status that tells of a run before its input_admitted or after
+// its run_finished. One that waits already is replaced in place by what is true later.
 func (a *Application) tellStatus() {
 	a.telling.Lock()
 	defer a.telling.Unlock()

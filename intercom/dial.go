@@ -111,7 +111,10 @@ func (c *connector) upgrade(ctx context.Context, raw net.Conn) (l *link, status 
 // unquoted leaves out what an error quotes of the peer's answer: one that sends back what
 // it was asked would bring the query, and the token in it, into the log.
 func unquoted(ctx context.Context, err error) error {
-	if _, ok := errors.AsType[net.Error](err); ok || ctx.Err() != nil {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if _, ok := errors.AsType[net.Error](err); ok {
 		return err
 	}
 	for _, known := range []error{websocket.ErrBadHandshake, io.EOF, io.ErrUnexpectedEOF, net.ErrClosed} {

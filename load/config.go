@@ -163,8 +163,7 @@ type Persistence struct {
 
 // Load reads and checks a configuration file, which ReadDocument has to accept. Relative
 // paths in it start at its directory; in one that is read from a descriptor
-// (/dev/stdin), at the working directory. Errors
-// are I/O errors, *Error or Errors.
+// (/dev/stdin), at the working directory. Errors are I/O errors, *Error or Errors.
 func Load(path string, opt Options) (*Config, error) {
 	raw, err := ReadDocument(path)
 	if err != nil {

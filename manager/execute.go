@@ -223,7 +223,7 @@ func (s *session) deleteInPlace(refused error) error {
 	if err != nil || at != "" {
 		return errors.Join(refused, err)
 	}
-	return s.parent.RemoveTree(s.id())
+	return s.parent.RemoveTreeLast(s.id(), configDir) // a repeat knows the root by its reference
 }
 
 // deleteTrash may take long, and touches nothing but what the lease guards: the root's

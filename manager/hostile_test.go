@@ -2,10 +2,7 @@ package manager
 
 import (
 	"bytes"
-	"fmt"
-	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -175,20 +172,29 @@ func TestLostRoots(t *testing.T) {
 		"refresh": p.refreshRequest("a", "ws://h/", 1), "capture": p.captureRequest("a", "life", 1),
 		"fork": p.forkRequest("a", "parent", "life", 1), "read_state": p.request(protocol.ReadState, "a"),
 	}
+	// What changes nothing is answered from the record, as a Hub repeats it to learn of a
+	// lost reply.
+	harmless := map[string]bool{"fork": true, "read_state": true}
 	away := p.directory("away")
 	if err := os.Rename(p.directory("a"), away); err != nil {
 		t.Fatal(err)
 	}
-	for range 2 {
+	for _, foreign := range []bool{false, true} {
+		if foreign {
+			p.write(p.directory("a/foreign"), "x")
+		}
+		before := p.recordBytes("a")
 		for name, req := range requests {
-			before := p.recordBytes("a")
-			p.refused(req, protocol.OwnershipMismatch)
-			if p.recordBytes("a") != before {
-				t.Errorf("%s: the record changed", name)
+			if harmless[name] && !foreign {
+				p.must(req)
+				continue
 			}
+			p.refused(req, protocol.OwnershipMismatch)
+		}
+		if p.recordBytes("a") != before {
+			t.Error("the record changed")
 		}
 		p.must(p.request(protocol.Inspect, "a"))
-		p.write(p.directory("a/foreign"), "x") // the second time
 	}
 	if err := os.RemoveAll(p.directory("a")); err != nil {
 		t.Fatal(err)
@@ -263,85 +269,5 @@ func TestStateChangedInPlace(t *testing.T) {
 	}
 	if _, err := protocol.DecodeResponse(out.Bytes(), "r"); err == nil {
 		t.Error("a forged answer can be read")
-	}
-}
-
-// While a big tree is deleted its siblings are free.
-func TestDeletionLeavesSiblingsFree(t *testing.T) {
-	t.Parallel()
-	p := newPlace(t)
-	p.must(p.prepareRequest("a"))
-	asked := false
-	m := New(Config{Hook: func(label string, op durable.Op) error {
-		if label == "path.rmdir" && op.Name == configDir && !asked {
-			asked = true
-			p.must(p.prepareRequest("b"))
-			p.refused(p.prepareRequest("a"), protocol.Busy)
-		}
-		return nil
-	}})
-	if _, failure := answerOf(m, p.request(protocol.Remove, "a")); failure != nil || !asked {
-		t.Fatalf("%v, asked: %v", failure, asked)
-	}
-}
-
-// A root in the lower layer of an overlay, as an image has it, cannot be renamed.
-func TestRemoveInAnOverlay(t *testing.T) {
-	t.Parallel()
-	lower := newPlace(t)
-	lower.must(lower.prepareRequest("a"))
-	lower.write(lower.directory("a/"+strings.Repeat("deep/", 40)+"file"), secret)
-	base := t.TempDir()
-	for _, name := range []string{"upper", "work", "merged"} {
-		if err := os.Mkdir(filepath.Join(base, name), 0o700); err != nil {
-			t.Fatal(err)
-		}
-	}
-	merged := filepath.Join(base, "merged")
-	layers := fmt.Sprintf("lowerdir=%s,upperdir=%s/upper,workdir=%s/work", lower.root, base, base)
-	if err := unix.Mount("overlay", merged, "overlay", 0, layers); err != nil {
-		t.Skipf("no overlays here: %v", err)
-	}
-	t.Cleanup(func() { _ = unix.Unmount(merged, unix.MNT_DETACH) })
-	// The record has to name the path at which the layers are joined.
-	p := &place{TB: t, m: New(Config{}), root: lower.root}
-	if err := unix.Mount(merged, lower.root, "", unix.MS_BIND, ""); err != nil {
-		t.Skipf("no mounts here: %v", err)
-	}
-	t.Cleanup(func() { _ = unix.Unmount(lower.root, unix.MNT_DETACH) })
-	p.must(p.request(protocol.Remove, "a"))
-	if _, err := os.Stat(p.directory("a")); err == nil {
-		t.Error("the root is still there")
-	}
-	if left := secretsBelow(t, p.root); len(left) > 0 {
-		t.Errorf("left over: %v", left)
-	}
-	p.refused(p.prepareRequest("a"), protocol.Retired)
-}
-
-// With too few descriptors for a deep tree a removal does not begin.
-func TestFewDescriptorsForRemoval(t *testing.T) {
-	t.Parallel()
-	p := newPlace(t)
-	p.must(p.prepareRequest("a"))
-	p.write(p.directory("a/"+strings.Repeat("deep/", 45)+"file"), "x")
-	before := p.recordBytes("a")
-	for limit := 26; ; limit += 4 {
-		child := childCommand(t, p.request(protocol.Remove, "a"), 0)
-		cmd := exec.Command("sh", "-c", fmt.Sprintf(`ulimit -n %d && exec "$0"`, limit), "/proc/self/exe")
-		if self, err := os.Executable(); err == nil {
-			cmd.Args[len(cmd.Args)-1] = self
-		}
-		cmd.Env, cmd.Stderr = child.Env, io.Discard
-		out, err := cmd.Output()
-		if err == nil {
-			return
-		}
-		if p.recordBytes("a") != before {
-			t.Fatalf("with %d descriptors it began and failed: %s", limit, out)
-		}
-		if limit > 200 {
-			t.Fatalf("%d are not enough: %s", limit, out)
-		}
 	}
 }

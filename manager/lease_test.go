@@ -267,3 +267,18 @@ func TestForkRunsAfterARefresh(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A file of any size that is no reference costs no memory.
+func TestResolveOfAHugeFile(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "config.yaml")
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(path, 1<<40); err != nil {
+		t.Skip(err) // not every file system holds such a file
+	}
+	if managed, err := New(Config{}).Resolve(path); managed != nil || err != nil {
+		t.Errorf("%v, %v", managed, err)
+	}
+}

@@ -77,14 +77,6 @@ func (now situation) mustBeReady() error {
 	return notReady(now.rec)
 }
 
-// lost refuses to speak of a ready allocation whose directory somebody took away.
-func (now situation) lost() error {
-	if now.root == rootAbsent {
-		return errLost
-	}
-	return errForeign
-}
-
 func retired() error {
 	return refuse(protocol.Retired, "the allocation was removed; use a fresh directory and identity")
 }
@@ -114,8 +106,8 @@ func (now situation) prepare(req *protocol.Request) (plan, error) {
 			return plan{}, notReady(rec)
 		}
 		return now.resume()
-	case now.root != rootOurs:
-		return plan{}, now.lost()
+	case now.root == rootForeign:
+		return plan{}, errForeign
 	}
 	return now.refresh(req)
 }
@@ -131,6 +123,9 @@ func (now situation) refresh(req *protocol.Request) (plan, error) {
 		return plan{}, refuse(protocol.RevisionMismatch, "expected_revision is needed to replace existing overrides")
 	case req.ExpectedRevision != nil && *req.ExpectedRevision != rec.Revision:
 		return plan{}, refuse(protocol.RevisionMismatch, "the allocation has another revision than expected_revision")
+	}
+	if now.root == rootAbsent {
+		return plan{}, errLost
 	}
 	next := rec.with(func(r *record) { r.Overrides, r.Revision = req.Refresh, r.Revision+1 })
 	if err := next.derive(); err != nil {
@@ -182,8 +177,8 @@ func (now situation) cleanFork(req *protocol.Request) (plan, error) {
 		return plan{}, refuse(protocol.Conflict, "the allocation was forked with another refresh")
 	case rec.Status == statusPreparing:
 		return now.resume()
-	case now.root != rootOurs:
-		return plan{}, now.lost()
+	case now.root == rootForeign:
+		return plan{}, errForeign
 	}
 	return confirm(), nil
 }
@@ -196,8 +191,11 @@ func (now situation) capture(req *protocol.Request) (plan, error) {
 	if *req.ExpectedRevision != rec.Revision {
 		return plan{}, refuse(protocol.RevisionMismatch, "the allocation has another revision than expected_revision")
 	}
-	if now.root != rootOurs {
-		return plan{}, now.lost()
+	switch now.root { // a lifecycle is about to use it
+	case rootForeign:
+		return plan{}, errForeign
+	case rootAbsent:
+		return plan{}, errLost
 	}
 	doc, err := rec.document()
 	if err != nil {

@@ -159,7 +159,9 @@ func TestDecisions(t *testing.T) {
 		{"refresh of a lost root", refreshRequest(), situation{rec: recordIn(statusReady)}, "ownership_mismatch"},
 		{"prepare beside a foreign root", planRequest(protocol.Prepare), situation{rec: recordIn(statusReady), root: rootForeign}, "ownership_mismatch"},
 		{"capture of a lost root", planRequest(protocol.CaptureStartup), situation{rec: recordIn(statusReady)}, "ownership_mismatch"},
-		{"fork again, the root is lost", planRequest(protocol.CleanFork), situation{rec: forked}, "ownership_mismatch"},
+		{"prepare again, the root is lost", planRequest(protocol.Prepare), situation{rec: recordIn(statusReady)}, "confirm"},
+		{"fork again, the root is lost", planRequest(protocol.CleanFork), situation{rec: forked}, "confirm"},
+		{"fork again beside a foreign root", planRequest(protocol.CleanFork), situation{rec: forked, root: rootForeign}, "ownership_mismatch"},
 		{"fork from elsewhere", with(planRequest(protocol.CleanFork), func(r *protocol.Request) { r.Source.Revision = 2 }), situation{rec: forked, root: rootOurs}, "conflict"},
 	} {
 		if got := outcome(decide(c.req, c.now)); got != c.want {

@@ -63,11 +63,13 @@ func (s *session) readState() (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	if root != rootOurs {
-		return nil, situation{root: root}.lost()
-	}
-	if s.root, err = s.parent.Dir(s.id(), safepath.Search); err != nil {
-		return nil, err
+	switch root {
+	case rootForeign:
+		return nil, errForeign
+	case rootOurs:
+		if s.root, err = s.parent.Dir(s.id(), safepath.Search); err != nil {
+			return nil, err
+		}
 	}
 	dir, err := s.stateDir(doc.State)
 	if err != nil {
@@ -81,6 +83,9 @@ func (s *session) readState() (*Result, error) {
 
 // stateDir opens the state directory, nil where it is missing.
 func (s *session) stateDir(rel string) (*safepath.Dir, error) {
+	if s.root == nil {
+		return nil, nil
+	}
 	dir, err := s.root.Descend(rel, safepath.Search)
 	if missing(err) {
 		return nil, nil

@@ -87,7 +87,10 @@ func readConfig(path string) ([]byte, os.FileInfo, error) {
 	if !info.Mode().IsRegular() {
 		return nil, nil, &os.PathError{Op: "open", Path: path, Err: durable.ErrNotRegular}
 	}
-	raw, err := io.ReadAll(f)
+	raw, err := io.ReadAll(io.LimitReader(f, maxReference+1))
+	if len(raw) > maxReference {
+		raw = nil // whoever reads it as a configuration has a limit of its own
+	}
 	return raw, info, err
 }
 

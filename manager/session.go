@@ -3,6 +3,7 @@ package manager
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"golang.org/x/sys/unix"
 
@@ -246,25 +247,60 @@ func (s *session) guardRoot() (err error) {
 	if at != "" {
 		return fmt.Errorf("%s: %w", at, safepath.ErrMount)
 	}
-	// What an agent did to the modes of its own files must not stand in the way of their
-	// removal, least of all after the tombstone.
-	if err := s.root.Regain(); err != nil {
-		return err
-	}
+	return s.lockSession()
+}
+
+// lockSession takes session.lock, if there is one, and makes sure that the root can be
+// moved. What an agent did to the modes of its own files must not stand in the way of
+// their removal, least of all after the tombstone; a removal that is refused leaves them
+// as they were.
+func (s *session) lockSession() (err error) {
+	var undo []func()
+	defer func() {
+		if err == nil {
+			return
+		}
+		for _, back := range slices.Backward(undo) {
+			back()
+		}
+	}()
 	s.guard, err = s.root.LockFile(sessionLock, safepath.Exclusive, false)
 	if errors.Is(err, unix.EACCES) {
-		if err := s.root.RegainFile(sessionLock); err != nil {
+		if undo, err = s.regain(); err != nil {
 			return err
 		}
 		s.guard, err = s.root.LockFile(sessionLock, safepath.Exclusive, false)
 	}
-	if missing(err) {
-		return nil
-	}
-	if err != nil {
+	if err != nil && !missing(err) {
 		return err
 	}
-	err = s.guard.LockRecords()
+	if err := s.lockRecords(); err != nil {
+		return err
+	}
+	back, err := s.root.Regain()
+	undo = append(undo, back)
+	return err
+}
+
+// regain opens the root and session.lock to their owner.
+func (s *session) regain() (undo []func(), err error) {
+	back, err := s.root.Regain()
+	if err != nil {
+		return nil, err
+	}
+	undo = append(undo, back)
+	if back, err = s.root.RegainFile(sessionLock); missing(err) {
+		return undo, nil
+	}
+	return append(undo, back), err
+}
+
+// lockRecords excludes workers that lock with fcntl.
+func (s *session) lockRecords() error {
+	if s.guard == nil {
+		return nil
+	}
+	err := s.guard.LockRecords()
 	if errors.Is(err, durable.ErrLockUnsupported) {
 		return nil // flock is held, and nothing can hold what the file system lacks
 	}

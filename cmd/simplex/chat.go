@@ -156,8 +156,7 @@ func wholePrompt(r io.Reader) (string, error) {
 		return "", fmt.Errorf("--prompt -: %w", err)
 	}
 	if len(raw) > wire.MaxInbound {
-		rest, _ := io.Copy(io.Discard, r)
-		return "", fmt.Errorf("the prompt is too large: %d bytes, at most %d", int64(len(raw))+rest, wire.MaxInbound)
+		return "", fmt.Errorf("the prompt is too large: it has more than %d bytes", wire.MaxInbound)
 	}
 	prompt := strings.TrimRight(string(raw), "\r\n")
 	if strings.TrimSpace(prompt) == "" {

@@ -35,7 +35,7 @@ func settleState(c *cli.Context, s *storedSession) (err error) {
 		return usagef("--result: the text is empty")
 	}
 	// Opening the store would make the session's directories.
-	if _, err := os.Stat(stateFile(s.cfg)); errors.Is(err, fs.ErrNotExist) {
+	if !exists(stateFile(s.cfg)) && !exists(otherStateFile(s.cfg)) {
 		return fmt.Errorf("%w: no session is saved in %s", errNothingToSettle, stateFile(s.cfg))
 	}
 	store, err := s.open()
@@ -59,6 +59,11 @@ func settleState(c *cli.Context, s *storedSession) (err error) {
 	}
 	_, err = fmt.Fprint(c.App.Writer, report(s.id, store.Path(), calls))
 	return err
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return !errors.Is(err, fs.ErrNotExist)
 }
 
 func report(session, path string, calls []state.Call) string {

@@ -113,6 +113,14 @@ func stateFile(cfg load.Persistence) string {
 	return statePath(cfg, jsonstore.StateFile)
 }
 
+// otherStateFile is that of the format which is not configured.
+func otherStateFile(cfg load.Persistence) string {
+	if cfg.Format == sqlitestore.Format {
+		return statePath(cfg, jsonstore.StateFile)
+	}
+	return statePath(cfg, sqlitestore.StateFile)
+}
+
 func (s *storedSession) sqlite() sqlitestore.Config {
 	return sqlitestore.Config{Root: s.cfg.Directory, StateDir: s.cfg.State, SessionID: s.id, Logger: s.logger}
 }

@@ -84,15 +84,6 @@ func (f *File) Path() string { return f.path }
 // Info tells what the file was when it was opened.
 func (f *File) Info() Info { return f.info }
 
-// Now asks the kernel again.
-func (f *File) Now() (Info, error) {
-	info, err := f.ops.statx(LabelStat, f.fd, "", f.path)
-	if err != nil {
-		return Info{}, &Error{"look at", f.path, err}
-	}
-	return info, nil
-}
-
 // Read reads on. See io.Reader.
 func (f *File) Read(p []byte) (int, error) {
 	n := 0

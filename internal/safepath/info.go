@@ -18,7 +18,6 @@ type Info struct {
 	UID      uint32
 	Links    uint32
 	Size     int64
-	Modified int64 // ns since 1970
 }
 
 // Regular tells whether it is a regular file.
@@ -118,7 +117,7 @@ func (o Ops) statx(label string, fd int, name, shown string) (Info, error) {
 	}
 	info := Info{
 		Dev: unix.Mkdev(st.Dev_major, st.Dev_minor), Ino: st.Ino, Mode: uint32(st.Mode), UID: st.Uid,
-		Links: st.Nlink, Size: int64(st.Size), Modified: st.Mtime.Sec*1e9 + int64(st.Mtime.Nsec),
+		Links: st.Nlink, Size: int64(st.Size),
 	}
 	if st.Mask&unix.STATX_BTIME != 0 {
 		info.Born = st.Btime.Sec*1e9 + int64(st.Btime.Nsec)

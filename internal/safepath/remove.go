@@ -24,7 +24,11 @@ const (
 // accessible. A missing name is no error. At most 40 descriptors are open at once, and
 // depth has no limit; where directories cannot be moved, which is so in the lower layer
 // of an overlay, one descriptor a level is open.
-func (d *Dir) RemoveTree(name string) error {
+func (d *Dir) RemoveTree(name string) error { return d.RemoveTreeLast(name, "") }
+
+// RemoveTreeLast is RemoveTree that removes last, a name directly below name, after
+// everything else there: as long as it stands it tells whose the rest is.
+func (d *Dir) RemoveTreeLast(name, last string) error {
 	if err := d.check("remove", name); err != nil {
 		return err
 	}
@@ -32,7 +36,7 @@ func (d *Dir) RemoveTree(name string) error {
 	if err != nil || !isDir {
 		return err
 	}
-	r := &remover{buf: make([]byte, direntSize)}
+	r := &remover{buf: make([]byte, direntSize), last: last}
 	defer r.closeAll()
 	if err := r.push(d, name); err != nil {
 		return err
@@ -69,6 +73,7 @@ type remover struct {
 	stack []*frame
 	buf   []byte
 	moved int
+	last  string // left alone in the first frame until the rest is gone; "": nothing is
 }
 
 // frame is one directory that is being emptied.
@@ -138,10 +143,17 @@ func (r *remover) step(outer *Dir) error {
 		if err != nil || more {
 			return err
 		}
+		if len(r.stack) == 1 && r.last != "" {
+			r.last, f.changed = "", true // it is listed once more
+			return nil
+		}
 		return r.leave(outer, f)
 	}
 	name := f.names[len(f.names)-1]
 	f.names = f.names[:len(f.names)-1]
+	if len(r.stack) == 1 && name == r.last {
+		return nil
+	}
 	isDir, err := f.dir.unlinkOrDir(name)
 	f.changed = true
 	if err != nil || !isDir {

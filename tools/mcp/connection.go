@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"simplex/internal/program"
+	"simplex/internal/text"
 	"simplex/tools/mcp/client"
 )
 
@@ -31,12 +33,23 @@ func connect(ctx context.Context, cfg Config) (*connection, error) {
 	if err != nil {
 		failure := startFailure(ctx, p, err, cfg)
 		end := p.End(cfg.Grace, ctx.Done())
-		if words := p.LastWords(); words != "" {
+		if words := scrubbed(p.LastWords(), cfg.Environment); words != "" {
 			failure = fmt.Errorf("%w; it said: %s", failure, words)
 		}
 		return nil, errors.Join(failure, end)
 	}
 	return &connection{program: p, session: session}, nil
+}
+
+// scrubbed takes the values of an environment out of what a server said: some print it all.
+func scrubbed(words string, environment []string) string {
+	const least = 8 // shorter values are words, numbers and places
+	for _, e := range environment {
+		if _, value, _ := strings.Cut(e, "="); len(value) >= least {
+			words = strings.ReplaceAll(words, text.Display(value), "[redacted]")
+		}
+	}
+	return words
 }
 
 // startFailure says what went wrong, and that the server ended where it did.

@@ -224,7 +224,10 @@ func TestStartFailures(t *testing.T) {
 		want string
 	}{
 		{mode: "exits", want: "the server ended: exit status 3"},
-		{mode: "exits", want: "it said: cannot find my data"},
+		{
+			mode: "exits", want: "it said: cannot find my data, KEY is [redacted]",
+			edit: func(c *mcp.Config) { c.Environment = append(c.Environment, "SECRET_KEY=sk-1234567890") },
+		},
 		{mode: "silent", edit: func(c *mcp.Config) { c.StartTimeout = 300 * time.Millisecond }, is: context.DeadlineExceeded, want: "no answer within 300ms"},
 		{mode: "noise", is: client.ErrProtocol, want: "mcp toolset demo: start"},
 		{mode: "shadow", is: mcp.ErrShadows, want: `"run_command"`},

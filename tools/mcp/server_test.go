@@ -36,7 +36,7 @@ func serve(mode string) {
 	case "silent":
 		time.Sleep(time.Hour)
 	case "exits":
-		fmt.Fprintln(os.Stderr, "cannot find my data")
+		fmt.Fprintln(os.Stderr, "cannot find my data, KEY is", os.Getenv("SECRET_KEY"))
 		os.Exit(3)
 	case "noise":
 		fmt.Println("Welcome to the server!")
