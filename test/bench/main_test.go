@@ -17,6 +17,9 @@ func TestMain(m *testing.M) {
 	if os.Getenv(childVariable) != "" {
 		os.Exit(child())
 	}
+	if os.Getenv(echoVariable) != "" {
+		os.Exit(serveEcho())
+	}
 	code := m.Run()
 	report()
 	os.Exit(code)

@@ -106,14 +106,7 @@ func BenchmarkFramesIn(b *testing.B) {
 // Frames of 1 KiB there and back, one at a time.
 func BenchmarkFrameEcho(b *testing.B) {
 	message, n := kibibyte(), volume(16<<10)
-	url := socketServer(b, func(c *websocket.Conn) {
-		for {
-			kind, m, err := c.ReadMessage()
-			if err != nil || c.WriteMessage(kind, m) != nil {
-				return
-			}
-		}
-	})
+	url := echoHub(b)
 	router := intercom.NewRouter(intercom.RouterConfig{})
 	got := make(chan struct{}, 1)
 	client := online(b, url, func(m []byte) error {
