@@ -24,7 +24,7 @@ func autoThreshold(t *testing.T) {
 	r.Payload(rig.Approved("q1", "x"))
 	events := r.Until("run_finished")
 	want := concat(begin, exchange(), exchange(), []string{"persisted(run_finished)"}, cycle, exchange(), end)
-	inOrder(t, events, want...)
+	events = inOrder(t, events, want...)
 	call, fin, result, last := events[16], events[18], events[19], events[len(events)-1]
 	for _, e := range events {
 		if e.RunID != events[0].RunID || e.RequestID != "q1" {

@@ -43,7 +43,7 @@ func TestRuns(t *testing.T) {
 			p := r.Online()
 			r.Payload(rig.Approved("q1", "x"))
 			events := r.Until("run_finished")
-			inOrder(t, events, concat(begin, []string{"model_response"}, follow, []string{"model_response"}, follow, end)...)
+			events = inOrder(t, events, concat(begin, []string{"model_response"}, follow, []string{"model_response"}, follow, end)...)
 			calls, results := events[4], events[7]
 			if !strings.Contains(string(calls.Data), `"security":"default_deny"`) || !strings.Contains(string(calls.Data), `"type":"read_only"`) {
 				t.Errorf("tool_calls shows no calls as proposed: %s", calls.Data)
