@@ -118,8 +118,7 @@ func BenchmarkManageCapture(b *testing.B) {
 const managersAtOnce = 8
 
 // All take the parent's lock exclusively and none waits for it, so some are told busy. As
-// a Hub would, each caller then waits and asks again: a random while of up to twice
-// as long as it took to be refused, so that it fits the machine.
+// a Hub does, each caller then asks again after a short, jittered wait.
 func BenchmarkManageAtOnce(b *testing.B) {
 	y := newYard(b)
 	id := func(i int) string { return "a" + strconv.Itoa(i) }
@@ -166,7 +165,6 @@ func BenchmarkManageLooksAtOnce(b *testing.B) {
 // insist repeats a request that was refused as busy, and tells how often.
 func (y *yard) insist(argv []string) (retries int) {
 	for {
-		began := time.Now()
 		out, err := exec.Command(argv[0], argv[1:]...).Output()
 		if err == nil {
 			return retries
@@ -175,6 +173,6 @@ func (y *yard) insist(argv []string) (retries int) {
 			panic(fmt.Errorf("%w: %s", err, out))
 		}
 		retries++
-		time.Sleep(time.Duration(rand.Int64N(int64(2 * time.Since(began))))) // part of what is measured
+		time.Sleep(time.Millisecond + time.Duration(rand.Int64N(int64(8*time.Millisecond)))) // part of what is measured
 	}
 }
