@@ -1,0 +1,41 @@
+package manager
+
+import "simplex/internal/safepath"
+
+// presence of the root, as plan needs it.
+type presence int
+
+const (
+	rootAbsent presence = iota
+	rootOurs
+	rootForeign
+)
+
+// findRoot tells whether the directory there is the one that was prepared: the same
+// inode, or one whose reference carries the record's nonce. A read error is an error and
+// never "not ours".
+func (s *session) findRoot() (presence, error) {
+	info, err := s.rootInfo()
+	if err != nil || info == nil {
+		return rootAbsent, err
+	}
+	if !info.Directory() || s.rec == nil {
+		return rootForeign, nil
+	}
+	if s.rec.Root != nil && *identify(*info) == *s.rec.Root {
+		return rootOurs, nil
+	}
+	dir, err := s.parent.Dir(s.id(), safepath.Search)
+	if err != nil {
+		return rootForeign, err
+	}
+	defer dir.Close()
+	ref, err := readReference(dir)
+	if err != nil {
+		return rootForeign, err
+	}
+	if ref != nil && ref.Nonce == s.rec.Nonce && s.rec.Nonce != "" {
+		return rootOurs, nil
+	}
+	return rootForeign, nil
+}
