@@ -162,20 +162,24 @@ func (s *session) recovery() error {
 	if err == nil {
 		return nil
 	}
-	var out strings.Builder
-	if step := s.st.LastStep(); step != nil {
-		for i, call := range step.ModelResponse.Calls {
-			if i == callsNamed {
-				fmt.Fprintf(&out, ", and %d more", len(step.ModelResponse.Calls)-i)
-				break
-			}
-			fmt.Fprintf(&out, ", %s (call %s)", text.Prefix(call.Name, wire.MaxCallField), text.Prefix(call.ID, wire.MaxCallField))
-		}
+	calls, where := "", ""
+	if step := s.st.LastStep(); step != nil && len(step.ModelResponse.Calls) > 0 {
+		calls = ": " + strings.Join(namesOf(step.ModelResponse.Calls), ", ")
 	}
-	where := ""
 	if file, ok := s.store.(fileStore); ok {
 		where = " in " + file.Path()
 	}
 	return fmt.Errorf("%w%s. Look at the machine; then end this worker and run `simplex state settle --config FILE --session %s`, "+
-		"which answers these calls%s, or take the session away", err, strings.Replace(out.String(), ", ", ": ", 1), s.id, where)
+		"which answers these calls%s, or take the session away", err, calls, s.id, where)
+}
+
+func namesOf(calls []state.Call) []string {
+	var out []string
+	for i, call := range calls {
+		if i == callsNamed {
+			return append(out, fmt.Sprintf("and %d more", len(calls)-i))
+		}
+		out = append(out, fmt.Sprintf("%s (call %s)", text.Prefix(call.Name, wire.MaxCallField), text.Prefix(call.ID, wire.MaxCallField)))
+	}
+	return out
 }

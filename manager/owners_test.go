@@ -69,33 +69,7 @@ func TestRemoveAnotherUsersFiles(t *testing.T) {
 // tombstone, and finishes once it may.
 func TestRemoveWhatIsNotAllowed(t *testing.T) {
 	t.Parallel()
-	if os.Geteuid() != 0 {
-		t.Skip("needs to become another user")
-	}
-	base, err := os.MkdirTemp("/tmp", "manager")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(base) })
-	p := newPlace(t)
-	p.root = filepath.Join(base, "allocations")
-	if err := os.Mkdir(p.root, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chmod(base, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chown(p.root, nobody, nobody); err != nil {
-		t.Fatal(err)
-	}
-	self := copyOfSelf(t, base)
-	asNobody := func(req *protocol.Request) string {
-		cmd := childCommand(t, req, 0)
-		cmd.Path = self
-		cmd.SysProcAttr = &sysProcAttr{Credential: &credential{Uid: nobody, Gid: nobody}}
-		out, _ := cmd.Output()
-		return string(out)
-	}
+	p, asNobody := placeOfNobody(t)
 	if out := asNobody(p.prepareRequest("a")); !strings.Contains(out, `"ok":true`) {
 		t.Fatal(out)
 	}

@@ -200,11 +200,7 @@ func TestLargestRequest(t *testing.T) {
 // Standard output that takes nothing makes the command fail.
 func TestResponseThatCannotBeWritten(t *testing.T) {
 	t.Parallel()
-	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
-	if err != nil {
-		t.Skip(err)
-	}
-	defer full.Close()
+	full := fullDevice(t)
 	for _, req := range []*protocol.Request{
 		{RequestID: "r", Operation: protocol.Inspect, AllocationID: "a", Directory: filepath.Join(t.TempDir(), "a")},
 		{RequestID: "r", Operation: protocol.Prepare, AllocationID: "a", Directory: filepath.Join(t.TempDir(), "a"), Configuration: new("a: 1")},
