@@ -64,23 +64,36 @@ func EnableSubreaper(logger *slog.Logger) (*Reaper, error) {
 	return r, nil
 }
 
-// gathering is how long an orphan may stay unreaped. Most deaths are those of
-// own children, whose waits are already on their way; looking at once would
-// find them half done and cost each launch time.
+// gathering is half of how long an orphan may stay unreaped. Most deaths are those of
+// own children, whose waits are already on their way: only what is dead at two looks in a
+// row is worth the search for what it is, which costs a launch time.
 const gathering = 20 * time.Millisecond
 
 func (r *Reaper) follow() {
 	timer := time.NewTimer(gathering)
 	defer timer.Stop()
 	for range r.signals {
-		timer.Reset(gathering)
-		select {
-		case <-timer.C:
-		case <-r.closing:
-			return
+		for look := 0; look < 2; look++ {
+			timer.Reset(gathering)
+			select {
+			case <-timer.C:
+			case <-r.closing:
+				return
+			}
+			if !anyDead() {
+				break
+			}
+			if look == 1 {
+				r.reap()
+			}
 		}
-		r.reap()
 	}
+}
+
+// anyDead tells whether a child waits to be reaped.
+func anyDead() bool {
+	dead, err := probe(unix.P_ALL, 0, unix.WNOHANG)
+	return dead && err == nil
 }
 
 // Close turns adoption off and ends the reaping. Orphans adopted before stay
@@ -98,7 +111,7 @@ func (r *Reaper) Close() error {
 func (r *Reaper) reap() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if any, err := probe(unix.P_ALL, 0, unix.WNOHANG); !any || err != nil {
+	if !anyDead() {
 		return
 	}
 	var dead []int
