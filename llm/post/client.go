@@ -88,7 +88,7 @@ func newPool(dial func(context.Context, string, string) (net.Conn, error)) *http
 		MaxIdleConnsPerHost: 4,
 		IdleConnTimeout:     90 * time.Second,
 		ReadBufferSize:      32 << 10,
-		WriteBufferSize:     32 << 10,
+		WriteBufferSize:     smallBody + 4<<10, // a small body leaves with its headers in one write
 	}
 }
 
