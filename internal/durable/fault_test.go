@@ -101,6 +101,7 @@ func publishWithFault(t *testing.T, f *fault) {
 	armed = true
 	err = p.Publish(writer(newContent))
 	armed = false
+	p.Close()
 	where := fmt.Sprintf("call %d (%s)", f.at, f.label)
 	if after := openDescriptors(t); after != before {
 		t.Errorf("%s: %d descriptors, %d before", where, after, before)

@@ -94,6 +94,7 @@ func session(root string, hook durable.Hook) error {
 	if err != nil {
 		return err
 	}
+	defer p.Close()
 	return p.Publish(writer(newContent))
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"sync"
 
 	"golang.org/x/sys/unix"
 )
@@ -15,11 +16,20 @@ const (
 )
 
 // Publisher replaces the content of one file again and again. It keeps a write buffer
-// of 64 KiB and uses its directory's open descriptor. One goroutine at a time.
+// of 64 KiB and uses its directory's open descriptor. One goroutine at a time; the owner
+// closes it.
+//
+// It keeps what it published open until the next publication has replaced it, and lets go
+// of it beside its caller: a rename that takes the last hold on a file also has to free
+// its blocks, which is a quarter of a publication.
 type Publisher struct {
 	dir  *Dir
 	name string
 	buf  *bufio.Writer
+
+	once    bool // nothing is kept open
+	current int  // what was published last; -1: not known
+	freeing sync.WaitGroup
 }
 
 // NewPublisher prepares publication of dir/name; name is one path component. No file
@@ -32,7 +42,25 @@ func newPublisher(dir *Dir, name string, size int) (*Publisher, error) {
 	if err := checkName(name); err != nil {
 		return nil, fmt.Errorf("publish in %s: %w", dir.path, err)
 	}
-	return &Publisher{dir: dir, name: name, buf: bufio.NewWriterSize(nil, size)}, nil
+	return &Publisher{dir: dir, name: name, buf: bufio.NewWriterSize(nil, size), current: -1}, nil
+}
+
+// Close gives up what is kept open. Nothing more can be published.
+func (p *Publisher) Close() {
+	p.once = true
+	p.replaced(-1)
+	p.freeing.Wait()
+}
+
+// replaced takes fd for what is published now. At most one file is being freed.
+func (p *Publisher) replaced(fd int) {
+	former := p.current
+	p.current = fd
+	if former < 0 {
+		return
+	}
+	p.freeing.Wait()
+	p.freeing.Go(func() { _ = unix.Close(former) })
 }
 
 // Publish replaces the file at path once, mode 0600, and makes missing parents, 0700.
@@ -57,10 +85,20 @@ func (o Ops) Publish(path string, write func(io.Writer) error) error {
 		return fmt.Errorf("publish %s: %w", path, err)
 	}
 	defer dir.Close()
-	p, err := newPublisher(dir, name, onceBuffer)
+	return dir.publish(name, onceBuffer, write)
+}
+
+// Publish replaces the file of that name in d once. See Publisher.Publish.
+func (d *Dir) Publish(name string, write func(io.Writer) error) error {
+	return d.publish(name, publisherBuffer, write)
+}
+
+func (d *Dir) publish(name string, buffer int, write func(io.Writer) error) error {
+	p, err := newPublisher(d, name, buffer)
 	if err != nil {
 		return err
 	}
+	p.once = true
 	return p.Publish(write)
 }
 
@@ -92,6 +130,7 @@ func (p *Publisher) Publish(write func(io.Writer) error) error {
 	if err := p.rename(t); err != nil {
 		return p.failed(LabelRename, err)
 	}
+	defer p.replaced(t.release())
 	if err := p.dir.ops.fsync(LabelSyncDir, p.dir.fd, p.dir.path); err != nil {
 		return &PublishError{Path: p.Path(), Step: LabelSyncDir, Published: true, Err: err}
 	}
@@ -116,6 +155,9 @@ func (p *Publisher) fill(t *temp, write func(io.Writer) error) (string, error) {
 	}
 	if err := ops.fsync(LabelSync, t.fd, t.name); err != nil {
 		return LabelSync, err
+	}
+	if !p.once {
+		t.keep()
 	}
 	return LabelClose, t.close()
 }

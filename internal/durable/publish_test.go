@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -132,10 +133,12 @@ func TestDirectoryAtTheDestinationIsAnError(t *testing.T) {
 	}
 }
 
+// Not parallel: it counts the process's descriptors.
 func TestPublisherIsUsedAgain(t *testing.T) {
-	t.Parallel()
 	root := t.TempDir()
-	p, err := durable.NewPublisher(mustOpen(t, root), "file")
+	dir := mustOpen(t, root)
+	before := openDescriptors(t)
+	p, err := durable.NewPublisher(dir, "file")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,6 +150,47 @@ func TestPublisherIsUsedAgain(t *testing.T) {
 			t.Fatalf("%d bytes instead of %d", len(got), len(content))
 		}
 	}
+	p.Close()
+	if after := openDescriptors(t); after != before {
+		t.Errorf("%d descriptors, %d before", after, before)
+	}
+}
+
+// A file that was replaced is let go of by the publication after it at the latest, so
+// that a full disk never holds more than one of them.
+func TestReplacedFilesAreFreed(t *testing.T) {
+	root := t.TempDir()
+	dir := mustOpen(t, root)
+	p, err := durable.NewPublisher(dir, "file")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	for i := range 10 {
+		if err := p.Publish(writer(newContent)); err != nil {
+			t.Fatal(err)
+		}
+		if n := len(deletedFiles(t, root)); n > 1 {
+			t.Fatalf("publication %d: %d replaced files are still open", i, n)
+		}
+	}
+}
+
+// deletedFiles lists the removed files below root that this process has open.
+func deletedFiles(t *testing.T, root string) []string {
+	t.Helper()
+	fds, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []string
+	for _, fd := range fds {
+		target, err := os.Readlink("/proc/self/fd/" + fd.Name())
+		if err == nil && strings.HasPrefix(target, root) && strings.HasSuffix(target, " (deleted)") {
+			found = append(found, target)
+		}
+	}
+	return found
 }
 
 func TestStaleFilesOfAKilledWriterAreRemoved(t *testing.T) {

@@ -24,6 +24,7 @@ const (
 type temp struct {
 	dir  *Dir
 	fd   int // -1: closed
+	kept int // a second descriptor, which close leaves open; -1: none
 	name string
 	gone bool // renamed
 }
@@ -39,7 +40,7 @@ func (d *Dir) createTemp() (*temp, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &temp{dir: d, fd: fd, name: name}, nil
+		return &temp{dir: d, fd: fd, kept: -1, name: name}, nil
 	}
 	return nil, fmt.Errorf("no free temporary name: %w", fs.ErrExist)
 }
@@ -67,6 +68,20 @@ func (t *temp) close() error {
 	return t.dir.ops.close(LabelClose, fd, t.name)
 }
 
+// keep makes the second descriptor. Where none is to be had, the file does without.
+func (t *temp) keep() {
+	if fd, err := unix.FcntlInt(uintptr(t.fd), unix.F_DUPFD_CLOEXEC, 0); err == nil {
+		t.kept = fd
+	}
+}
+
+// release hands over the second descriptor.
+func (t *temp) release() int {
+	fd := t.kept
+	t.kept = -1
+	return fd
+}
+
 // discard runs after every publication; it acts only where the rename was not reached.
 // What it cannot remove is left to the next RemoveStale: the failure that led here is
 // the one worth reporting.
@@ -74,6 +89,9 @@ func (t *temp) discard() {
 	if t.fd >= 0 {
 		_ = unix.Close(t.fd)
 		t.fd = -1
+	}
+	if t.kept >= 0 {
+		_ = unix.Close(t.release())
 	}
 	if !t.gone {
 		_ = t.dir.ops.unlinkat(LabelDiscard, t.dir.fd, t.name)

@@ -130,11 +130,7 @@ func (m *Memory) Write(name string, st *state.State) error {
 		return fmt.Errorf("write archive: %w", err)
 	}
 	defer dir.Close()
-	file, err := durable.NewPublisher(dir, FileName)
-	if err != nil {
-		return fmt.Errorf("write archive: %w", err)
-	}
-	if err := file.Publish(func(w io.Writer) error { return readable.Write(w, st, m.limits) }); err != nil {
+	if err := dir.Publish(FileName, func(w io.Writer) error { return readable.Write(w, st, m.limits) }); err != nil {
 		return fmt.Errorf("write archive: %w", err)
 	}
 	return nil

@@ -102,5 +102,6 @@ func (s *Store) Close() error {
 		return fmt.Errorf("close session %s: %w", s.cfg.Root, persistence.ErrClosed)
 	}
 	s.closed = true
+	s.pub.Close()
 	return s.root.Close()
 }

@@ -7,7 +7,6 @@ import (
 	"io"
 	"path/filepath"
 
-	"simplex/internal/durable"
 	"simplex/persistence"
 	"simplex/persistence/jsonstore"
 	"simplex/state"
@@ -77,9 +76,5 @@ func (s *Store) export(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	pub, err := durable.NewPublisher(s.root.State, otherFile)
-	if err != nil {
-		return err
-	}
-	return pub.Publish(func(w io.Writer) error { return state.Encode(w, st) })
+	return s.root.State.Publish(otherFile, func(w io.Writer) error { return state.Encode(w, st) })
 }
