@@ -75,11 +75,7 @@ func (s *Store) publish(st *state.State, next stamp) error {
 	if err := s.root.State.SyncMade(); err != nil {
 		return err
 	}
-	pub, err := durable.NewPublisher(s.root.State, StateFile)
-	if err != nil {
-		return err
-	}
-	return pub.Publish(func(w io.Writer) error {
+	return s.root.State.Publish(StateFile, func(w io.Writer) error {
 		_, err := w.Write(image)
 		return err
 	})
@@ -129,6 +125,9 @@ func (s *Store) commit(st *state.State, next stamp) error {
 // afterCommit keeps the log short. A failure here is no failure of the save, which is
 // durable in the log; the next save will meet the cause.
 func (s *Store) afterCommit(b persistence.Boundary) {
+	if err := s.makeRoom(); err != nil {
+		s.log.Debug("log could not be made longer ahead of the saves", "path", s.path, "error", err)
+	}
 	s.since++
 	switch b {
 	case persistence.RunFinished, persistence.Compact, persistence.Cancelled, persistence.Shutdown:

@@ -53,6 +53,7 @@ type Store struct {
 	known   bool // base is what the tables hold
 	mark    mark
 	since   int    // saves since the last checkpoint
+	room    int64  // size of the log up to which it need not grow, in bytes
 	session string // the id a state must have; "": not known yet
 	failed  *persistence.StorageFailedError
 	closed  bool
