@@ -53,7 +53,10 @@ echo "processes and tools against the bare system, interleaved:"
 go test ./test/bench -run '^$' -bench . -benchtime 9x
 echo
 echo "requests and streamed answers, saves in both formats, pages of long histories:"
-go test ./llm/chat ./llm/responses ./persistence/sqlitestore ./wire/display ./intercom -run '^$' -bench . -benchtime 1s
+go test ./llm/chat ./llm/responses ./wire/display ./intercom -run '^$' -bench . -benchtime 1s
+go test ./persistence/sqlitestore -run '^$' -bench 'ToolTurn/json|Load' -benchtime 1s
+# SQLite's log costs more until it is full once: both sizes of history get as many turns.
+go test ./persistence/sqlitestore -run '^$' -bench 'ToolTurn/sqlite|HandWritten' -benchtime 600x
 echo
 echo "manage against the cheapest managers, interleaved:"
 PERF="$perf" scripts/bench-manage.sh
