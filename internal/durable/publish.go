@@ -45,7 +45,7 @@ func newPublisher(dir *Dir, name string, size int) (*Publisher, error) {
 	return &Publisher{dir: dir, name: name, buf: bufio.NewWriterSize(nil, size), current: -1}, nil
 }
 
-// Close gives up what is kept open. Nothing more can be published.
+// Close lets go of what is kept open. A later publication keeps nothing.
 func (p *Publisher) Close() {
 	p.once = true
 	p.replaced(-1)
