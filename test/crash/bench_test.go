@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -121,6 +122,15 @@ func (b *bench) recordPath(id string) string {
 func (b *bench) record(id string) string {
 	raw, _ := os.ReadFile(b.recordPath(id))
 	return string(raw)
+}
+
+// visible is what the renames of a request change: the record, and whether the root is there.
+func (b *bench) visible(id string) string {
+	info, err := os.Lstat(b.dir(id))
+	if err != nil {
+		return b.record(id)
+	}
+	return fmt.Sprintf("%s root %d", b.record(id), info.Sys().(*syscall.Stat_t).Ino)
 }
 
 // violations is what must never be seen, whatever was killed.

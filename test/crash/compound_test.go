@@ -28,14 +28,14 @@ func TestCompoundFaults(t *testing.T) {
 		for _, injection := range []string{"error=EIO:when=%d", "signal=KILL:when=%d", "error=EIO:when=%d+"} {
 			call := calls[b.random.IntN(len(calls))]
 			how := fmt.Sprintf(injection, 1+b.random.IntN(12))
-			before := b.record(op.id)
+			before := b.visible(op.id)
 			a, killed, hit := b.strace(argument, call, how)
 			where += ", " + call + " " + how
 			if hit {
 				struck++
 			}
 			if !killed {
-				f.found(where, judge(a, before, b.record(op.id), call))
+				f.found(where, judge(a, before, b.visible(op.id), call))
 			}
 			f.found(where, b.violations())
 		}

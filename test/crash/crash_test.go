@@ -145,7 +145,7 @@ func fail(tb testing.TB, binary, errno string, ops []operation, calls []string) 
 			for _, sticky := range modes(errno) {
 				for n := 1; ; n++ {
 					argument := op.begin(b)
-					record := b.record(op.id)
+					before := b.visible(op.id)
 					a, _, struck := b.strace(argument, call, fmt.Sprintf("error=%s:when=%d%s", errno, n, sticky))
 					if !struck {
 						break
@@ -158,7 +158,7 @@ func fail(tb testing.TB, binary, errno string, ops []operation, calls []string) 
 					if a.code == "none" {
 						f.silent++
 					}
-					f.found(where, judge(a, record, b.record(op.id), call))
+					f.found(where, judge(a, before, b.visible(op.id), call))
 					f.found(where, b.violations())
 					f.found(where, b.finish(argument, op.name == "remove"))
 				}
@@ -176,7 +176,7 @@ func modes(errno string) []string {
 	return []string{"", "+"}
 }
 
-// judge holds an answer against the record.
+// judge holds an answer against what was visible before and after.
 func judge(a answer, before, after, call string) (out []string) {
 	if a.published != nil && *a.published != (before != after) {
 		out = append(out, "published is a lie: "+a.text)

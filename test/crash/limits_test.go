@@ -127,14 +127,14 @@ func (s small) filled(b *bench, op operation, fill func(tb testing.TB, dir strin
 // before it, makes room and repeats it. It tells whether the request passed at once.
 func (b *bench) limited(f *figures, op operation, where, argument string, room func() error, prefix ...string) bool {
 	b.tb.Helper()
-	record := b.record(op.id)
+	before := b.visible(op.id)
 	args := append(prefix, b.binary, "manage", "--request", argument)
 	out, _ := exec.Command(args[0], args[1:]...).Output()
 	a := parse(out)
 	if a.code != "" {
 		f.reported++
 	}
-	f.found(where, judge(a, record, b.record(op.id), ""))
+	f.found(where, judge(a, before, b.visible(op.id), ""))
 	if err := room(); err != nil {
 		b.tb.Fatal(err)
 	}
