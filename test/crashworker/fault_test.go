@@ -112,16 +112,19 @@ func first(r *rig.Rig) {
 	r.Model.Answer = answer
 }
 
-// announced checks how a failed save was told.
+// announced checks how a failed save was told. A run whose last save failed did complete, and
+// says that it is not durable.
 func (f *faultFigures) announced(fault diskFault, r *rig.Rig, p *rig.Program) {
 	failures, after := 0, 0
-	for _, e := range r.Hub.Events() {
+	events := r.Hub.Events()
+	for i, e := range events {
+		last := i > 0 && events[i-1].Name == "error"
 		switch {
 		case e.Name == "error" && string(e.Value("durable")) == "false":
 			failures++
 		case e.Name == "persisted" && failures > 0:
 			after++
-		case e.Name == "run_finished" && failures > 0 && (e.Field("status") == "completed" || string(e.Value("durable")) == "true"):
+		case e.Name == "run_finished" && failures > 0 && (e.Field("status") == "completed" && !last || string(e.Value("durable")) == "true"):
 			after++
 		}
 	}
