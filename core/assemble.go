@@ -15,6 +15,9 @@ import (
 	"simplex/hooks"
 	"simplex/hooks/contextstat"
 	"simplex/load"
+	"simplex/load/document"
+	"simplex/load/plugin"
+	"simplex/load/prompt"
 	"simplex/persistence"
 	"simplex/persistence/jsonstore"
 	"simplex/persistence/sqlitestore"
@@ -56,7 +59,7 @@ func New(cfg Config) (*Application, error) {
 
 func (a *Application) build(cfg Config) error {
 	if err := a.buildParts(cfg); err != nil {
-		if _, placed := errors.AsType[*load.Error](err); placed {
+		if _, placed := errors.AsType[*document.Error](err); placed {
 			return err
 		}
 		return fmt.Errorf("%s: %w", cfg.Worker.File, err)
@@ -76,7 +79,7 @@ func (a *Application) buildParts(cfg Config) error {
 	if err := a.buildTools(cfg); err != nil {
 		return err
 	}
-	window, err := load.HookConfig(contextstat.HookName, cfg.Env)
+	window, err := plugin.IntrinsicHook(contextstat.HookName, cfg.Env)
 	if err != nil {
 		return err
 	}
@@ -212,15 +215,15 @@ func (a *Application) rebuildPrompt(cfg *load.Config, restored bool) error {
 			return err
 		}
 	}
-	var skills []load.Skill
+	var skills []prompt.Skill
 	for _, s := range a.tools.Skills() {
-		skills = append(skills, load.Skill{Name: s.Name, Title: s.Title, Text: s.Text})
+		skills = append(skills, prompt.Skill{Name: s.Name, Title: s.Title, Text: s.Text})
 	}
-	signature := load.Signature(simplex.Version(), a.provider.Name())
-	prompt, err := load.RebuildPrompt(source, skills, cfg.Worker.Environment, signature, restored)
+	signature := prompt.Signature(simplex.Version(), a.provider.Name())
+	rebuilt, err := prompt.Rebuild(source, skills, cfg.Worker.Environment, signature, restored)
 	if err != nil {
 		return fmt.Errorf("session %s: %w", a.session.id, err)
 	}
-	a.session.st.SystemPrompt = prompt
+	a.session.st.SystemPrompt = rebuilt
 	return nil
 }

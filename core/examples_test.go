@@ -11,6 +11,7 @@ import (
 
 	"simplex/hooks"
 	"simplex/load"
+	"simplex/load/document"
 	"simplex/state"
 )
 
@@ -80,12 +81,12 @@ func withClient(t *testing.T, file string) *load.Config {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tree, err := load.ParseYAML(file, raw)
+	tree, err := document.ParseYAML(file, raw)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var none *load.Node
-	tree.Root = tree.Root.With("client", none.With("endpoint", load.TextNode("ws://127.0.0.1:1/")))
+	var none *document.Node
+	tree.Root = tree.Root.With("client", none.With("endpoint", document.TextNode("ws://127.0.0.1:1/")))
 	cfg, err := load.FromTree(tree, load.Options{BaseDir: filepath.Dir(file)})
 	if err != nil {
 		t.Fatal(err)

@@ -14,7 +14,8 @@ import (
 	"simplex/hooks"
 	"simplex/hooks/external"
 	"simplex/load"
-	"simplex/process"
+	"simplex/load/plugin"
+	"simplex/process/sandbox"
 	"simplex/tools/mcp"
 )
 
@@ -23,7 +24,7 @@ var errNoWorkspace = errors.New("needs /worker/environment/workspace")
 
 // buildSandbox prepares the confinement of children, nil when it is off. Where the kernel
 // has none, the start is refused: a confinement that is asked for must be there.
-func (a *Application) buildSandbox(cfg *load.Config) (*process.Sandbox, error) {
+func (a *Application) buildSandbox(cfg *load.Config) (*sandbox.Box, error) {
 	if cfg.SandboxFiles != "workspace" {
 		return nil, nil
 	}
@@ -35,7 +36,7 @@ func (a *Application) buildSandbox(cfg *load.Config) (*process.Sandbox, error) {
 		return nil, fmt.Errorf("sandbox: %w", err)
 	}
 	a.closers = append(a.closers, func() error { return os.RemoveAll(temp) })
-	box := &process.Sandbox{Workspace: cfg.Worker.Environment.Workspace, Temp: temp}
+	box := &sandbox.Box{Workspace: cfg.Worker.Environment.Workspace, Temp: temp}
 	if err := box.Check(); err != nil {
 		return nil, cfg.Fault("/security/sandbox/filesystem", err)
 	}
@@ -44,8 +45,8 @@ func (a *Application) buildSandbox(cfg *load.Config) (*process.Sandbox, error) {
 
 // addToolPlugins starts the enabled toolsets and offers their tools behind the built-in
 // ones. What was started ends with the registry.
-func (a *Application) addToolPlugins(ctx context.Context, cfg Config, box *process.Sandbox) error {
-	plugins, err := load.ToolPlugins(cfg.Worker.Plugins, cfg.Env)
+func (a *Application) addToolPlugins(ctx context.Context, cfg Config, box *sandbox.Box) error {
+	plugins, err := plugin.Toolsets(cfg.Worker.Plugins, cfg.Env)
 	if err != nil {
 		return err
 	}
@@ -62,7 +63,7 @@ func (a *Application) addToolPlugins(ctx context.Context, cfg Config, box *proce
 	return nil
 }
 
-func toolPlugin(p load.ToolPlugin, cfg Config, box *process.Sandbox) mcp.Config {
+func toolPlugin(p plugin.Toolset, cfg Config, box *sandbox.Box) mcp.Config {
 	return mcp.Config{
 		Name: p.Name, Command: p.Command, Args: p.Args, Environment: p.Environment(cfg.Env),
 		WorkingDirectory: p.WorkingDirectory, Sandbox: box, Prefix: p.Prefix,
@@ -79,7 +80,7 @@ func toolPlugin(p load.ToolPlugin, cfg Config, box *process.Sandbox) mcp.Config 
 
 // startHookPlugins starts the enabled hook programs, in the order of the list.
 func (a *Application) startHookPlugins(ctx context.Context, cfg Config) ([]hooks.Handler, error) {
-	plugins, err := load.HookPlugins(cfg.Worker.Plugins, cfg.Env)
+	plugins, err := plugin.Hooks(cfg.Worker.Plugins, cfg.Env)
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +106,7 @@ func (a *Application) startHookPlugins(ctx context.Context, cfg Config) ([]hooks
 }
 
 // hookEvents are the events that a hook wants to hear.
-func hookEvents(p load.HookPlugin) ([]hooks.Name, error) {
+func hookEvents(p plugin.Hook) ([]hooks.Name, error) {
 	events := make([]hooks.Name, len(p.Events))
 	for i, name := range p.Events {
 		events[i] = hooks.Name(name)

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"simplex/load"
+	"simplex/load/document"
 	"simplex/process"
 	"simplex/state"
 	"simplex/tools"
@@ -37,13 +38,13 @@ func (a *Application) buildTools(cfg Config) error {
 	a.children = process.NewStore(process.Config{MaxOutputBytes: &budget, TailBytes: &tail, Reaper: cfg.Reaper, Sandbox: box, Logger: a.logger})
 	makers := []func() (tools.Set, error){
 		func() (tools.Set, error) {
-			return toolprocess.New(toolprocess.Config{Store: a.children, DecodeYAML: load.DecodeYAML, Logger: a.logger})
+			return toolprocess.New(toolprocess.Config{Store: a.children, DecodeYAML: document.DecodeYAML, Logger: a.logger})
 		},
 		func() (tools.Set, error) {
-			return reading.New(reading.Config{DecodeYAML: load.DecodeYAML, Logger: a.logger})
+			return reading.New(reading.Config{DecodeYAML: document.DecodeYAML, Logger: a.logger})
 		},
 		func() (tools.Set, error) {
-			return editing.New(editing.Config{DecodeYAML: load.DecodeYAML, Logger: a.logger})
+			return editing.New(editing.Config{DecodeYAML: document.DecodeYAML, Logger: a.logger})
 		},
 	}
 	if cfg.Worker.Assist != nil {
@@ -70,7 +71,7 @@ func (a *Application) assistant(cfg *load.Config) (tools.Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	return modality.New(modality.Config{Model: model{provider}, DecodeYAML: load.DecodeYAML, Logger: a.logger})
+	return modality.New(modality.Config{Model: model{provider}, DecodeYAML: document.DecodeYAML, Logger: a.logger})
 }
 
 // hubCalls are the tools that the Hub carries out.
@@ -80,7 +81,7 @@ func (a *Application) hubCalls(r load.Remote) (tools.Set, error) {
 		IDs: func() hubcall.IDs {
 			return hubcall.IDs{WorkerID: a.workerID, SessionID: a.session.id, RunID: a.current.Load().runID}
 		},
-		DecodeYAML: load.DecodeYAML, Logger: a.logger,
+		DecodeYAML: document.DecodeYAML, Logger: a.logger,
 	})
 }
 

@@ -5,14 +5,17 @@ import (
 	"path/filepath"
 	"slices"
 	"time"
+
+	"simplex/load/prompt"
+	"simplex/load/schema"
 )
 
 // builder makes the Config of a checked tree and applies the rules between values.
 type builder struct{ *checker }
 
 func (b *builder) config() *Config {
-	root := section{node: b.tree.Root}
-	cfg := &Config{File: b.tree.Name, BaseDir: b.opt.BaseDir, Warnings: b.warnings, tree: b.tree}
+	root := section{node: b.Tree.Root}
+	cfg := &Config{File: b.Tree.Name, BaseDir: b.opt.BaseDir, Warnings: b.warnings, tree: b.Tree}
 	b.providers(root, cfg)
 	cfg.Plugins = b.plugins(root.sub("plugins"))
 	if client := root.sub("client"); client.node != nil {
@@ -51,10 +54,10 @@ func (b *builder) backoff(s section) {
 		return
 	}
 	if s.has("max_backoff_ms") {
-		b.fail(s.line("max_backoff_ms"), s.path+"/max_backoff_ms", "must not be less than initial_backoff_ms")
+		b.Fail(s.line("max_backoff_ms"), s.path+"/max_backoff_ms", "must not be less than initial_backoff_ms")
 		return
 	}
-	b.fail(s.line("initial_backoff_ms"), s.path+"/initial_backoff_ms", "must not be more than max_backoff_ms, which is %d if it is left out", s.int("max_backoff_ms"))
+	b.Fail(s.line("initial_backoff_ms"), s.path+"/initial_backoff_ms", "must not be more than max_backoff_ms, which is %d if it is left out", s.int("max_backoff_ms"))
 }
 
 func remote(s section) *Remote {
@@ -73,16 +76,16 @@ func (b *builder) worker(s section, durable bool) Worker {
 		MaxAutoCompactions:   s.count("max_auto_compactions"),
 		MaxOutputBytes:       process.int("max_output_bytes"),
 		TailBytes:            process.int("tail_bytes"),
-		Environment: Environment{
+		Environment: prompt.Environment{
 			Platform: env.text("platform"),
 			Software: slices.DeleteFunc(env.texts("software"), func(s string) bool { return s == "" }),
 		},
 	}
 	if dir := env.text("workspace"); dir != "" {
-		w.Environment.Workspace = relativeTo(b.opt.BaseDir, dir)
+		w.Environment.Workspace = schema.Resolve(b.opt.BaseDir, dir)
 	}
 	if w.AutoCompactThreshold > 0 && !durable {
-		b.fail(s.line("auto_compact_threshold"), s.path+"/auto_compact_threshold", "needs persistence.enabled")
+		b.Fail(s.line("auto_compact_threshold"), s.path+"/auto_compact_threshold", "needs persistence.enabled")
 	}
 	return w
 }
@@ -91,7 +94,7 @@ func (b *builder) persistence(s section) Persistence {
 	save := s.sub("save")
 	return Persistence{
 		Enabled:        s.bool("enabled"),
-		Directory:      relativeTo(b.opt.BaseDir, s.text("directory")),
+		Directory:      schema.Resolve(b.opt.BaseDir, s.text("directory")),
 		State:          path.Clean(s.text("state")),
 		Memory:         path.Clean(s.text("memory")),
 		MaxArchives:    s.sub("memory_retention").int("max_archives"),
@@ -108,7 +111,7 @@ func (b *builder) plugins(s section) Plugins {
 	ext := s.sub("extensions")
 	tools, hooks := ext.sub("tools"), ext.sub("loop_hooks")
 	p := Plugins{
-		doc:          b.tree,
+		doc:          b.Tree,
 		ProviderDirs: b.directories(s.sub("providers"), "llm"),
 		ToolDirs:     b.directories(tools, "tools"),
 		HookDirs:     b.directories(hooks, "loop"),
@@ -128,7 +131,7 @@ func (b *builder) plugins(s section) Plugins {
 func (b *builder) directories(s section, category string) []string {
 	var out []string
 	for _, dir := range s.texts("directories") {
-		if dir = relativeTo(b.opt.BaseDir, dir); !slices.Contains(out, dir) {
+		if dir = schema.Resolve(b.opt.BaseDir, dir); !slices.Contains(out, dir) {
 			out = append(out, dir)
 		}
 	}
@@ -142,7 +145,7 @@ func (b *builder) optionalPath(s section, name string) string {
 	if !s.has(name) {
 		return ""
 	}
-	return relativeTo(b.opt.BaseDir, s.text(name))
+	return schema.Resolve(b.opt.BaseDir, s.text(name))
 }
 
 // unique refuses a name that is enabled twice.
@@ -151,7 +154,7 @@ func (b *builder) unique(s section) {
 	for _, item := range s.items("enable") {
 		name := item.text("name")
 		if seen[name] {
-			b.fail(item.line("name"), item.path+"/name", "is enabled twice")
+			b.Fail(item.line("name"), item.path+"/name", "is enabled twice")
 		}
 		seen[name] = true
 	}

@@ -5,25 +5,23 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"simplex/load/document"
+	"simplex/load/schema"
 )
 
 // checker compares a tree with the table of keys. It looks at single values; rules
 // between values are the builder's.
 type checker struct {
-	tree     *Tree
+	schema.Checker
 	opt      Options
-	errs     Errors
 	warnings []Warning
-}
-
-func (c *checker) fail(line int, path, format string, args ...any) {
-	c.errs = append(c.errs, &Error{File: c.tree.Name, Line: line, Path: path, Message: fmt.Sprintf(format, args...)})
 }
 
 // all is everything that is wrong, and with it the keys that are unknown: where one is
 // misspelled, what it stands for is missing.
-func (c *checker) all() Errors {
-	out := c.errs.sorted()
+func (c *checker) all() document.Errors {
+	out := c.Errs.Sorted()
 	for _, w := range c.warnings {
 		out = append(out, w.asError())
 	}
@@ -32,21 +30,21 @@ func (c *checker) all() Errors {
 
 // selectors is the rule that a selector names an entry of providers.
 func (c *checker) selectors() {
-	providers := c.tree.Root.Get("providers")
-	if providers != nil && providers.Kind != KindMapping {
+	providers := c.Tree.Root.Get("providers")
+	if providers != nil && providers.Kind != document.KindMapping {
 		return // told already
 	}
 	for _, selector := range selectors {
-		n := c.tree.Root.Get(selector)
-		if n == nil || n.Kind != KindString || n.Text == "" || providers.Get(n.Text) != nil {
+		n := c.Tree.Root.Get(selector)
+		if n == nil || n.Kind != document.KindString || n.Text == "" || providers.Get(n.Text) != nil {
 			continue
 		}
-		c.fail(n.Line, "/"+selector, "%s", noProvider(n.Text, providers))
+		c.Fail(n.Line, "/"+selector, "%s", noProvider(n.Text, providers))
 	}
 }
 
 // noProvider says what there is instead of the provider of that name.
-func noProvider(name string, providers *Node) string {
+func noProvider(name string, providers *document.Node) string {
 	if providers == nil {
 		return "providers is missing"
 	}
@@ -62,11 +60,11 @@ func noProvider(name string, providers *Node) string {
 
 // mapping checks the members of n, the mapping that the table calls pattern. A nil n
 // is an omitted mapping, which counts as empty.
-func (c *checker) mapping(n *Node, pattern, path string) {
+func (c *checker) mapping(n *document.Node, pattern, path string) {
 	known := make([]string, 0, 12)
 	for i := range keys {
 		k := &keys[i]
-		name, ok := k.in(pattern)
+		name, ok := k.In(pattern)
 		if !ok {
 			continue
 		}
@@ -82,65 +80,65 @@ func (c *checker) mapping(n *Node, pattern, path string) {
 	}
 	for _, m := range n.Members {
 		if !slices.Contains(known, m.Name) {
-			c.warnings = append(c.warnings, Warning{File: c.tree.Name, Line: m.Line, Path: join(path, m.Name), Nearest: nearest(m.Name, pattern, path)})
+			c.warnings = append(c.warnings, Warning{File: c.Tree.Name, Line: m.Line, Path: document.Join(path, m.Name), Nearest: schema.Nearest(keys[:], m.Name, pattern, path)})
 		}
 	}
 }
 
-func (c *checker) absent(parent *Node, k *Key, path string) {
+func (c *checker) absent(parent *document.Node, k *schema.Key, path string) {
 	if k.Required {
 		line := 0
-		if parent != nil && parent != c.tree.Root {
+		if parent != nil && parent != c.Tree.Root {
 			line = parent.Line
 		}
-		c.fail(line, path, "is required")
+		c.Fail(line, path, "is required")
 		return
 	}
-	if k.Type != TypeMapping || k.Optional || k.Path == "/client" && c.opt.ClientOptional {
+	if k.Type != schema.Mapping || k.Optional || k.Path == "/client" && c.opt.ClientOptional {
 		return
 	}
 	c.mapping(nil, k.Path, path)
 }
 
 // value checks one value that is present.
-func (c *checker) value(v *Node, k *Key, path string) {
+func (c *checker) value(v *document.Node, k *schema.Key, path string) {
 	switch k.Type {
-	case TypeRefused:
-		c.fail(v.Line, path, "is no longer supported; put the text into a prompt file and name it in system_prompt_file")
-	case TypeMapping:
-		if c.kind(v, KindMapping, path) {
+	case schema.Refused:
+		c.Fail(v.Line, path, "is no longer supported; put the text into a prompt file and name it in system_prompt_file")
+	case schema.Mapping:
+		if c.Kind(v, document.KindMapping, path) {
 			c.mapping(v, k.Path, path)
 		}
-	case TypeTable:
-		if c.kind(v, KindMapping, path) {
+	case schema.Table:
+		if c.Kind(v, document.KindMapping, path) {
 			c.table(v, k, path)
 		}
-	case TypeList:
-		if c.kind(v, KindSequence, path) {
+	case schema.List:
+		if c.Kind(v, document.KindSequence, path) {
 			item := key(k.Path + "/*")
 			for i, n := range v.Items {
 				c.value(n, item, path+"/"+strconv.Itoa(i))
 			}
 		}
-	case TypeObject:
-		c.kind(v, KindMapping, path)
-	case TypeBool:
-		c.kind(v, KindBool, path)
-	case TypeInt:
-		c.integer(v, k, path)
+	case schema.Object:
+		c.Kind(v, document.KindMapping, path)
+	case schema.Bool:
+		c.Kind(v, document.KindBool, path)
+	case schema.Int:
+		c.Integer(v, k, path)
 	default:
 		c.text(v, k, path)
 	}
 }
 
 // table checks the values of a mapping of names; of the providers only the selected.
-func (c *checker) table(v *Node, k *Key, path string) {
+func (c *checker) table(v *document.Node, k *schema.Key, path string) {
 	item := key(k.Path + "/*")
 	for _, m := range v.Members {
 		if k.Path == "/providers" && !c.selected(m.Name) {
 			continue
 		}
-		c.value(m.Value, item, join(path, m.Name))
+		c.value(m.Value, item, document.Join(path, m.Name))
 	}
 }
 
@@ -149,76 +147,27 @@ var selectors = [...]string{"driver_model", "modality_assist_model"}
 
 func (c *checker) selected(provider string) bool {
 	for _, selector := range selectors {
-		if n := c.tree.Root.Get(selector); n != nil && n.Kind == KindString && n.Text == provider {
+		if n := c.Tree.Root.Get(selector); n != nil && n.Kind == document.KindString && n.Text == provider {
 			return true
 		}
 	}
 	return false
 }
 
-func (c *checker) kind(v *Node, want Kind, path string) bool {
-	if v.Kind != want {
-		c.fail(v.Line, path, "must be %s, not %s", want, v.Kind)
-	}
-	return v.Kind == want
-}
-
-func (c *checker) integer(v *Node, k *Key, path string) {
-	if !c.kind(v, KindInt, path) {
+// text checks a text, by the rules that only the configuration has, too.
+func (c *checker) text(v *document.Node, k *schema.Key, path string) {
+	if !c.Text(v, k, path) {
 		return
 	}
-	i, err := strconv.ParseInt(v.Text, 10, 64)
-	if err != nil || i < k.Min || i > maxHostInt {
-		c.fail(v.Line, path, "must be in the range %d..%d", k.Min, maxHostInt)
+	if reason := textRule(v.Text, k.Type); reason != "" {
+		c.Fail(v.Line, path, "%s", reason)
 	}
 }
 
-func (c *checker) text(v *Node, k *Key, path string) {
-	if v.Kind != KindString {
-		c.fail(v.Line, path, "%s", wantText(v))
-		return
-	}
-	if reason := textRule(v.Text, k); reason != "" {
-		c.fail(v.Line, path, "%s", reason)
-	}
-}
-
-// wantText is decision 9.13: unquoted words and numbers never become text by guessing.
-func wantText(v *Node) string {
-	switch v.Kind {
-	case KindBool, KindInt, KindFloat:
-		return fmt.Sprintf("must be text, but YAML reads this unquoted value as %s; put it in quotes", v.Kind)
-	case KindNull:
-		return `must be text, not null; write "" for an empty text and put the word null in quotes`
-	default:
-		return fmt.Sprintf("must be text, not %s", v.Kind)
-	}
-}
-
-func wantOne(words []string) string {
-	if len(words) == 1 {
-		return "must be " + strconv.Quote(words[0])
-	}
-	return "must be one of " + strings.Join(words, ", ")
-}
-
-// textRule gives the reason why a text does not suit its key, or "".
-func textRule(s string, k *Key) string {
-	switch {
-	case k.NonEmpty && s == "":
-		return "must not be empty"
-	case k.Enum != nil && !slices.Contains(k.Enum, s):
-		return wantOne(k.Enum)
-	}
-	switch k.Type {
-	case TypePath:
-		if strings.IndexByte(s, 0) >= 0 {
-			return "must not contain NUL"
-		}
-	case TypeName:
-		if !plainName(s) {
-			return "must consist of letters, digits, _ and -"
-		}
+// textRule gives the reason why a text does not suit a type of the configuration's own,
+// or "".
+func textRule(s string, t schema.Type) string {
+	switch t {
 	case TypeChild:
 		return childRule(s)
 	case TypePrompt:
@@ -229,4 +178,29 @@ func textRule(s string, k *Key) string {
 		}
 	}
 	return ""
+}
+
+// Warning tells of a key that the configuration has and this program does not know.
+type Warning struct {
+	File    string
+	Line    int    // 1-based; 0 where the document has no lines
+	Path    string // slash form of the unknown key
+	Nearest string // slash form of the known key that was probably meant
+}
+
+// asError is the warning beside errors that it may explain.
+func (w Warning) asError() *document.Error {
+	return &document.Error{File: w.File, Line: w.Line, Path: w.Path, Message: schema.UnknownKey(w.Nearest)}
+}
+
+// String is the warning as one line for a person.
+func (w Warning) String() string {
+	at := w.File
+	if w.Line > 0 {
+		at += ":" + strconv.Itoa(w.Line)
+	}
+	if w.Nearest == "" {
+		return fmt.Sprintf("%s: unknown key %s is ignored", at, w.Path)
+	}
+	return fmt.Sprintf("%s: unknown key %s is ignored; the nearest known key is %s", at, w.Path, w.Nearest)
 }

@@ -1,10 +1,14 @@
 package load
 
 import (
+	"errors"
 	"path/filepath"
 	"slices"
 	"time"
 
+	"simplex/load/document"
+	"simplex/load/prompt"
+	"simplex/load/schema"
 	"simplex/state"
 )
 
@@ -14,7 +18,8 @@ type Env struct {
 	ExeDir string                      // absolute directory of the executable (the installation)
 }
 
-func (e Env) lookup(name string) (string, bool) {
+// Lookup is Getenv, for which nothing is set where there is none.
+func (e Env) Lookup(name string) (string, bool) {
 	if e.Getenv == nil {
 		return "", false
 	}
@@ -45,12 +50,12 @@ type Config struct {
 	Persistence  Persistence
 	Prompts      Prompts
 	Warnings     []Warning // one for each unknown key, in document order
-	tree         *Tree
+	tree         *document.Tree
 }
 
 // Fault is err as the fault of the value at path (slash form), with the file and the
 // line of the value or of the innermost mapping that is there.
-func (c *Config) Fault(path string, err error) error { return c.tree.fault(path, err) }
+func (c *Config) Fault(path string, err error) error { return c.tree.Fault(path, err) }
 
 // Provider is one selected entry of `providers`, with its credentials expanded.
 type Provider struct {
@@ -93,7 +98,16 @@ type Plugins struct {
 	HookDirs     []string
 	Tools        []EnabledTool
 	Hooks        []EnabledHook
-	doc          *Tree
+	doc          *document.Tree
+}
+
+// Fault puts an error that names no document to the entry of the configuration that
+// brought it about.
+func (p Plugins) Fault(path string, err error) error {
+	if _, ok := errors.AsType[*document.Error](err); ok {
+		return err
+	}
+	return p.doc.Fault(path, err)
 }
 
 // EnabledTool is one entry of plugins.extensions.tools.enable.
@@ -134,16 +148,9 @@ type Worker struct {
 	EventCapacity        int
 	AutoCompactThreshold uint64 // tokens; 0: off
 	MaxAutoCompactions   uint64 // per request
-	Environment          Environment
+	Environment          prompt.Environment
 	MaxOutputBytes       int // capture per process; 0: unlimited
 	TailBytes            int // rolling tail per stream after the budget
-}
-
-// Environment is what the prompt tells about the place the worker works in.
-type Environment struct {
-	Workspace string // absolute; "" for no hint
-	Platform  string
-	Software  []string // no empty entries
 }
 
 // Persistence is the `persistence` section.
@@ -161,44 +168,45 @@ type Persistence struct {
 	OnShutdown     bool
 }
 
-// Load reads and checks a configuration file, which ReadDocument has to accept. Relative
+// Load reads and checks a configuration file, which document.Read has to accept. Relative
 // paths in it start at its directory; in one that is read from a descriptor
-// (/dev/stdin), at the working directory. Errors are I/O errors, *Error or Errors.
+// (/dev/stdin), at the working directory. Errors are I/O errors, *document.Error or
+// document.Errors.
 func Load(path string, opt Options) (*Config, error) {
-	raw, err := ReadDocument(path)
+	raw, err := document.Read(path)
 	if err != nil {
 		return nil, err
 	}
-	tree, err := ParseYAML(path, raw)
+	tree, err := document.ParseYAML(path, raw)
 	if err != nil {
 		return nil, err
 	}
 	opt.BaseDir = filepath.Dir(path)
-	if descriptorName(path) {
+	if document.IsDescriptor(path) {
 		opt.BaseDir = "." // what is piped in has no directory
 	}
 	return FromTree(tree, opt)
 }
 
 // FromTree checks a document that is already read: a managed allocation's effective
-// configuration (ParseJSON) or one that was put together. opt.BaseDir is where its
+// configuration (document.ParseJSON) or one that was put together. opt.BaseDir is where its
 // config-relative paths start; relative or empty, it counts from the working directory.
-func FromTree(tree *Tree, opt Options) (*Config, error) {
+func FromTree(tree *document.Tree, opt Options) (*Config, error) {
 	base, err := filepath.Abs(opt.BaseDir)
 	if err != nil {
 		return nil, err
 	}
 	opt.BaseDir = base
-	c := &checker{tree: tree, opt: opt}
+	c := &checker{Checker: schema.Checker{Tree: tree}, opt: opt}
 	c.mapping(tree.Root, "", "")
 	c.selectors()
 	slices.SortStableFunc(c.warnings, func(a, b Warning) int { return a.Line - b.Line })
-	if len(c.errs) > 0 {
+	if len(c.Errs) > 0 {
 		return nil, c.all()
 	}
 	b := &builder{checker: c}
 	cfg := b.config()
-	if len(c.errs) > 0 {
+	if len(c.Errs) > 0 {
 		return nil, c.all()
 	}
 	return cfg, nil

@@ -9,7 +9,10 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sys/unix"
 
+	"simplex/load/document"
+	"simplex/load/prompt"
 	"simplex/state"
 )
 
@@ -38,7 +41,7 @@ persistence: { directory: ./data/s1, readable: true }
 `
 
 func fromText(text string, opt Options) (*Config, error) {
-	tree, err := ParseYAML("config.yaml", []byte(text))
+	tree, err := document.ParseYAML("config.yaml", []byte(text))
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +77,7 @@ func TestMinimal(t *testing.T) {
 		SandboxFiles: "off",
 		Worker: Worker{
 			MaxExchanges: 512, EventCapacity: 1024, AutoCompactThreshold: 90000, MaxAutoCompactions: 5,
-			Environment: Environment{Workspace: dir, Software: []string{"git", "go"}}, MaxOutputBytes: 65536, TailBytes: 8192,
+			Environment: prompt.Environment{Workspace: dir, Software: []string{"git", "go"}}, MaxOutputBytes: 65536, TailBytes: 8192,
 		},
 		Persistence: Persistence{
 			Enabled: true, Directory: filepath.Join(dir, "data/s1"), State: "state", Memory: "memory", MaxArchives: 5,
@@ -86,9 +89,9 @@ func TestMinimal(t *testing.T) {
 	if got.Driver.Factory().String() != factory {
 		t.Errorf("factory configuration %s", got.Driver.Factory())
 	}
-	for _, p := range []*PromptFile{got.Prompts.System, got.Prompts.Compact, got.Prompts.AutoCompact, got.Prompts.Continue} {
-		if text, err := p.Text(); err != nil || text == "" || !strings.HasPrefix(p.File, "embedded:prompts/") {
-			t.Errorf("prompt %s: %q, %v", p.File, text, err)
+	for _, p := range []*prompt.File{got.Prompts.System, got.Prompts.Compact, got.Prompts.AutoCompact, got.Prompts.Continue} {
+		if text, err := p.Text(); err != nil || text == "" || !strings.HasPrefix(p.Name, "embedded:prompts/") {
+			t.Errorf("prompt %s: %q, %v", p.Name, text, err)
 		}
 	}
 	got.Prompts, got.tree, got.Plugins.doc = Prompts{}, nil, nil
@@ -102,11 +105,11 @@ func TestMinimal(t *testing.T) {
 // with paths from the given base.
 func TestManaged(t *testing.T) {
 	t.Parallel()
-	tree, err := ParseYAML("config.yaml", []byte(minimal))
+	tree, err := document.ParseYAML("config.yaml", []byte(minimal))
 	if err != nil {
 		t.Fatal(err)
 	}
-	effective, err := ParseJSON("effective", tree.JSON().Bytes())
+	effective, err := document.ParseJSON("effective", tree.JSON().Bytes())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +121,7 @@ func TestManaged(t *testing.T) {
 	if got.Worker.Environment.Workspace != "/srv/a/config" || got.Persistence.Directory != "/srv/a/config/data/s1" {
 		t.Errorf("paths %q %q", got.Worker.Environment.Workspace, got.Persistence.Directory)
 	}
-	broken, _ := ParseJSON("effective", []byte(`{"driver_model":"m","providers":{"m":{"model":"x"}},"client":{"endpoint":"http://x"}}`))
+	broken, _ := document.ParseJSON("effective", []byte(`{"driver_model":"m","providers":{"m":{"model":"x"}},"client":{"endpoint":"http://x"}}`))
 	if _, err = FromTree(broken, opt); err == nil || err.Error() != "effective: /client/endpoint: must begin with ws:// or wss://" {
 		t.Errorf("got %v", err)
 	}
@@ -176,7 +179,7 @@ func TestRules(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			_, err := fromText(c.doc, Options{Env: environment(nil)})
-			var e *Error
+			var e *document.Error
 			if !errors.As(err, &e) {
 				t.Fatalf("got %v", err)
 			}
@@ -285,6 +288,20 @@ func TestLoadFile(t *testing.T) {
 	t.Parallel()
 	if _, err := Load(filepath.Join(t.TempDir(), "none.yaml"), Options{}); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("got %v", err)
+	}
+	dir := t.TempDir()
+	fifo := filepath.Join(dir, "fifo")
+	if err := unix.Mkfifo(fifo, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{
+		dir:         dir + ": is a directory, not a regular file",
+		fifo:        fifo + ": is a named pipe, not a regular file",
+		"/dev/zero": "/dev/zero: is a device, not a regular file",
+	} {
+		if _, err := Load(path, Options{}); err == nil || err.Error() != want {
+			t.Errorf("got %v, want %s", err, want)
+		}
 	}
 }
 

@@ -46,3 +46,18 @@ func TestRoute(t *testing.T) {
 		}
 	}
 }
+
+func FuzzParseEndpoint(f *testing.F) {
+	for _, s := range []string{"ws://h:1/a?b", "wss://[::1]:2", "ws://[fe80::1%25a]", "ws://?"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		ep, err := ParseEndpoint(s)
+		if err != nil {
+			return
+		}
+		if again, err := ParseEndpoint(ep.String()); err != nil || again != ep {
+			t.Fatalf("%q becomes %q: %+v, %v", s, ep.String(), again, err)
+		}
+	})
+}

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"simplex/load/schema"
 )
 
 // Expand replaces `${NAME}` by the value of that environment variable and `$$` by one
@@ -43,7 +45,7 @@ func variable(s string, getenv func(string) (string, bool)) (value, rest string,
 	if !closed {
 		return "", "", errors.New("has ${ without }; write $$ for a dollar")
 	}
-	if !plainName(name) || strings.IndexByte(name, '-') >= 0 {
+	if !schema.IsName(name) || strings.IndexByte(name, '-') >= 0 {
 		return "", "", errors.New("has ${…} with a bad variable name; write $$ for a dollar")
 	}
 	value, set := getenv(name)

@@ -6,26 +6,29 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"simplex/load/document"
+	"simplex/load/schema"
 )
 
 // sample is a node that suits a key.
-func sample(k *Key) *Node {
-	text := func(s string) *Node { return &Node{Kind: KindString, Text: s} }
+func sample(k *schema.Key) *document.Node {
+	text := func(s string) *document.Node { return &document.Node{Kind: document.KindString, Text: s} }
 	switch {
 	case k.Enum != nil:
 		return text(k.Enum[0])
 	case k.Type == TypeEndpoint:
 		return text("ws://h")
-	case k.Type == TypeInt || k.Type == TypeBool:
-		kind := KindInt
-		if k.Type == TypeBool {
-			kind = KindBool
+	case k.Type == schema.Int || k.Type == schema.Bool:
+		kind := document.KindInt
+		if k.Type == schema.Bool {
+			kind = document.KindBool
 		}
-		return &Node{Kind: kind, Text: k.Default}
-	case k.Type == TypeMapping || k.Type == TypeTable || k.Type == TypeObject:
-		return &Node{Kind: KindMapping}
-	case k.Type == TypeList:
-		return &Node{Kind: KindSequence}
+		return &document.Node{Kind: kind, Text: k.Default}
+	case k.Type == schema.Mapping || k.Type == schema.Table || k.Type == schema.Object:
+		return &document.Node{Kind: document.KindMapping}
+	case k.Type == schema.List:
+		return &document.Node{Kind: document.KindSequence}
 	}
 	return text("m")
 }
@@ -33,12 +36,12 @@ func sample(k *Key) *Node {
 // complete makes a document that has every key of the table but the prompts (which
 // would have to exist) and the refused; its names are "m", its lists have one item.
 // set is the node at the key to be replaced, or nil.
-func complete(replaced string, set *Node) *Tree {
-	root := &Node{Kind: KindMapping}
-	nodes := map[string]*Node{"": root}
+func complete(replaced string, set *document.Node) *document.Tree {
+	root := &document.Node{Kind: document.KindMapping}
+	nodes := map[string]*document.Node{"": root}
 	for i := range keys {
 		k := &keys[i]
-		if k.Path != replaced && (k.Type == TypeRefused || k.Type == TypePrompt) {
+		if k.Path != replaced && (k.Type == schema.Refused || k.Type == TypePrompt) {
 			continue
 		}
 		cut := strings.LastIndexByte(k.Path, '/')
@@ -54,21 +57,21 @@ func complete(replaced string, set *Node) *Tree {
 		}
 		switch {
 		case n == nil:
-		case parent.Kind == KindSequence:
+		case parent.Kind == document.KindSequence:
 			parent.Items = append(parent.Items, n)
 		default:
-			parent.Members = append(parent.Members, Member{Name: strings.Replace(name, "*", "m", 1), Value: n})
+			parent.Members = append(parent.Members, document.Member{Name: strings.Replace(name, "*", "m", 1), Value: n})
 		}
 	}
-	return &Tree{Name: "config.yaml", Root: root}
+	return &document.Tree{Name: "config.yaml", Root: root}
 }
 
 // concrete gives the path of a key in a complete document.
-func concrete(k *Key) string {
+func concrete(k *schema.Key) string {
 	path := ""
 	for name := range strings.SplitSeq(k.Path[1:], "/") {
 		switch {
-		case name == "*" && key(cmpPattern(k.Path, path)).Type == TypeList:
+		case name == "*" && key(cmpPattern(k.Path, path)).Type == schema.List:
 			name = "0"
 		case name == "*":
 			name = "m"
@@ -95,24 +98,24 @@ func TestCompleteDocumentIsValid(t *testing.T) {
 // error names the line and the path of just this key.
 func TestEveryWrongType(t *testing.T) {
 	t.Parallel()
-	right := map[Type]Kind{
-		TypeInt: KindInt, TypeBool: KindBool, TypeMapping: KindMapping, TypeTable: KindMapping, TypeObject: KindMapping, TypeList: KindSequence, TypeRefused: 0,
+	right := map[schema.Type]document.Kind{
+		schema.Int: document.KindInt, schema.Bool: document.KindBool, schema.Mapping: document.KindMapping, schema.Table: document.KindMapping, schema.Object: document.KindMapping, schema.List: document.KindSequence, schema.Refused: 0,
 	}
-	wrong := []*Node{
-		{Kind: KindNull, Text: "null"},
-		{Kind: KindBool, Text: "true"},
-		{Kind: KindInt, Text: "5"},
-		{Kind: KindFloat, Text: "5.0"},
-		{Kind: KindString, Text: "5"},
-		{Kind: KindSequence},
-		{Kind: KindMapping},
+	wrong := []*document.Node{
+		{Kind: document.KindNull, Text: "null"},
+		{Kind: document.KindBool, Text: "true"},
+		{Kind: document.KindInt, Text: "5"},
+		{Kind: document.KindFloat, Text: "5.0"},
+		{Kind: document.KindString, Text: "5"},
+		{Kind: document.KindSequence},
+		{Kind: document.KindMapping},
 	}
 	tried := 0
 	for i := range keys {
 		k := &keys[i]
 		want, special := right[k.Type]
 		if !special {
-			want = KindString
+			want = document.KindString
 		}
 		for _, n := range wrong {
 			if n.Kind == want {
@@ -122,7 +125,7 @@ func TestEveryWrongType(t *testing.T) {
 			bad.Line = 777
 			tried++
 			_, err := FromTree(complete(k.Path, &bad), Options{})
-			var e *Error
+			var e *document.Error
 			if !errors.As(err, &e) || e.Line != 777 || e.Path != concrete(k) {
 				t.Errorf("%s as %s: got %v", k.Path, n.Kind, err)
 			}
@@ -137,23 +140,25 @@ func TestEveryBound(t *testing.T) {
 	t.Parallel()
 	for i := range keys {
 		k := &keys[i]
-		number := func(v int64) *Node { return &Node{Kind: KindInt, Text: strconv.FormatInt(v, 10), Line: 777} }
-		word := func(s string) *Node { return &Node{Kind: KindString, Text: s, Line: 777} }
-		var bad []*Node
+		number := func(v int64) *document.Node {
+			return &document.Node{Kind: document.KindInt, Text: strconv.FormatInt(v, 10), Line: 777}
+		}
+		word := func(s string) *document.Node { return &document.Node{Kind: document.KindString, Text: s, Line: 777} }
+		var bad []*document.Node
 		switch {
-		case k.Type == TypeInt:
-			bad = append(bad, number(k.Min-1), number(maxHostInt+1))
-			for _, v := range []int64{k.Min, maxHostInt} {
+		case k.Type == schema.Int:
+			bad = append(bad, number(k.Min-1), number(schema.MaxInt+1))
+			for _, v := range []int64{k.Min, schema.MaxInt} {
 				if _, err := FromTree(complete(k.Path, number(v)), Options{}); err != nil && !strings.Contains(err.Error(), "_backoff_ms") && k.Path != "/worker/auto_compact_threshold" {
 					t.Errorf("%s: %d refused: %v", k.Path, v, err)
 				}
 			}
 		case k.Enum != nil:
 			bad = append(bad, word("nonsense"), word(""), word(strings.ToUpper(k.Enum[0])))
-		case k.NonEmpty || k.Type == TypeName || k.Type == TypeEndpoint || k.Type == TypeChild || k.Type == TypePrompt:
+		case k.NonEmpty || k.Type == schema.Name || k.Type == TypeEndpoint || k.Type == TypeChild || k.Type == TypePrompt:
 			bad = append(bad, word(""))
 		}
-		if k.Type == TypePath || k.Type == TypeChild || k.Type == TypePrompt {
+		if k.Type == schema.Path || k.Type == TypeChild || k.Type == TypePrompt {
 			bad = append(bad, word("a\x00"))
 		}
 		if k.Required {
@@ -161,7 +166,7 @@ func TestEveryBound(t *testing.T) {
 		}
 		for _, n := range bad {
 			_, err := FromTree(complete(k.Path, n), Options{})
-			var e *Error
+			var e *document.Error
 			if !errors.As(err, &e) || e.Path != concrete(k) || n != nil && e.Line != 777 {
 				t.Errorf("%s as %v: got %v", k.Path, n, err)
 			}
@@ -174,13 +179,13 @@ func TestEveryMappingWarns(t *testing.T) {
 	t.Parallel()
 	for i := range keys {
 		k := &keys[i]
-		if k.Type != TypeMapping {
+		if k.Type != schema.Mapping {
 			continue
 		}
-		n := &Node{Kind: KindMapping, Line: 1, Members: []Member{{Name: "unheard_of", Line: 777, Value: &Node{Kind: KindNull, Text: "null"}}}}
+		n := &document.Node{Kind: document.KindMapping, Line: 1, Members: []document.Member{{Name: "unheard_of", Line: 777, Value: &document.Node{Kind: document.KindNull, Text: "null"}}}}
 		for j := range keys {
-			if name, ok := keys[j].in(k.Path); ok && keys[j].Required {
-				n.Members = append(n.Members, Member{Name: name, Value: sample(&keys[j])})
+			if name, ok := keys[j].In(k.Path); ok && keys[j].Required {
+				n.Members = append(n.Members, document.Member{Name: name, Value: sample(&keys[j])})
 			}
 		}
 		tree := complete(k.Path, n)
@@ -199,20 +204,24 @@ func TestEveryMappingWarns(t *testing.T) {
 // children, defaults obey the row's own rule.
 func TestTableIsSound(t *testing.T) {
 	t.Parallel()
-	seen := map[string]*Key{"": {Type: TypeMapping}}
+	seen := map[string]*schema.Key{"": {Type: schema.Mapping}}
 	for i := range keys {
 		k := &keys[i]
 		cut := strings.LastIndexByte(k.Path, '/')
 		parent := seen[k.Path[:cut]]
-		if seen[k.Path] != nil || parent == nil || (k.Path[cut:] == "/*") != (parent.Type == TypeList || parent.Type == TypeTable) {
+		if seen[k.Path] != nil || parent == nil || (k.Path[cut:] == "/*") != (parent.Type == schema.List || parent.Type == schema.Table) {
 			t.Errorf("%s is out of place", k.Path)
 		}
 		seen[k.Path] = k
-		kind, _ := plain(k.Default)
-		if k.Type == TypeInt && kind != KindInt || k.Type == TypeBool && kind != KindBool {
+		written, err := document.ParseYAML("default", []byte("v: "+k.Default+"\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		kind := written.Root.Get("v").Kind
+		if k.Type == schema.Int && kind != document.KindInt || k.Type == schema.Bool && kind != document.KindBool {
 			t.Errorf("%s: default %q", k.Path, k.Default)
 		}
-		if k.Default != "" && k.Type != TypeInt && k.Type != TypeBool && textRule(k.Default, k) != "" {
+		if k.Default != "" && k.Type != schema.Int && k.Type != schema.Bool && k.Refusal(k.Default)+textRule(k.Default, k.Type) != "" {
 			t.Errorf("%s: default %q against its own rule", k.Path, k.Default)
 		}
 	}
@@ -242,7 +251,7 @@ func TestExample(t *testing.T) {
 		example, isExample := strings.CutPrefix(body, "# ")
 		word, _, isKey := strings.Cut(strings.TrimPrefix(strings.TrimLeft(example, " "), "- "), ":")
 		switch {
-		case isExample && indent != "" && isKey && plainName(word):
+		case isExample && indent != "" && isKey && schema.IsName(word):
 			lines = append(lines, indent+example)
 		case body == "enable: []":
 			lines = append(lines, indent+"enable:")
@@ -250,19 +259,19 @@ func TestExample(t *testing.T) {
 			lines = append(lines, line)
 		}
 	}
-	tree, err := ParseYAML("config.example.yaml", []byte(strings.Join(lines, "\n")))
+	tree, err := document.ParseYAML("config.example.yaml", []byte(strings.Join(lines, "\n")))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := range keys {
-		if k := &keys[i]; k.Type != TypeRefused && !present(tree.Root, strings.Split(k.Path[1:], "/")) {
+		if k := &keys[i]; k.Type != schema.Refused && !present(tree.Root, strings.Split(k.Path[1:], "/")) {
 			t.Errorf("%s is missing", k.Path)
 		}
 	}
 }
 
 // present tells whether a document has a value for a key's pattern.
-func present(n *Node, names []string) bool {
+func present(n *document.Node, names []string) bool {
 	if n == nil || len(names) == 0 {
 		return n != nil
 	}
@@ -310,12 +319,12 @@ func TestReferencePage(t *testing.T) {
 }
 
 // reference is type and default of a key as the page shows them.
-func reference(k *Key) string {
+func reference(k *schema.Key) string {
 	kind := string(k.Type)
 	switch {
-	case k.Type == TypeInt && k.Min > 0:
+	case k.Type == schema.Int && k.Min > 0:
 		kind += " ≥ " + strconv.FormatInt(k.Min, 10)
-	case k.Type == TypeInt:
+	case k.Type == schema.Int:
 		kind += " ≥ 0"
 	case k.Enum != nil:
 		kind = "`" + strings.Join(k.Enum, "` `") + "`"

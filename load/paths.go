@@ -6,16 +6,6 @@ import (
 	"strings"
 )
 
-func plainName(s string) bool {
-	for i := range len(s) {
-		b := s[i]
-		if !('a' <= b && b <= 'z' || 'A' <= b && b <= 'Z' || '0' <= b && b <= '9' || b == '_' || b == '-') {
-			return false
-		}
-	}
-	return s != ""
-}
-
 // childRule is the rule of persistence.state and .memory.
 func childRule(s string) string {
 	switch {
@@ -49,11 +39,3 @@ func promptPathRule(s string) string {
 }
 
 func letter(b byte) bool { return 'a' <= b|0x20 && b|0x20 <= 'z' }
-
-// relativeTo resolves a configured path against base and normalises it lexically.
-func relativeTo(base, path string) string {
-	if filepath.IsAbs(path) {
-		return filepath.Clean(path)
-	}
-	return filepath.Join(base, path)
-}

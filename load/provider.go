@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"simplex/load/document"
 	"simplex/state"
 )
 
@@ -34,7 +35,7 @@ func (b *builder) selectedProvider(root, table section, selector string) *Provid
 	settings := s.sub("config")
 	for _, reserved := range []string{"model", "provider", "endpoint", "retry"} {
 		if settings.has(reserved) {
-			b.fail(settings.line(reserved), settings.path+"/"+reserved, "does not belong into config; it has a place beside it")
+			b.Fail(settings.line(reserved), settings.path+"/"+reserved, "does not belong into config; it has a place beside it")
 		}
 	}
 	retry := s.sub("retry")
@@ -75,13 +76,13 @@ func (b *builder) endpoint(s section) ProviderEndpoint {
 // expanded expands one credential. A control character can never be sent in a header;
 // told here, the mistake is found before the first request.
 func (b *builder) expanded(s section, name, text string) string {
-	value, err := Expand(text, b.opt.Env.lookup)
+	value, err := Expand(text, b.opt.Env.Lookup)
 	if err != nil {
-		b.fail(s.line(name), join(s.path, name), "%v", err)
+		b.Fail(s.line(name), document.Join(s.path, name), "%v", err)
 		return ""
 	}
 	if strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) {
-		b.fail(s.line(name), join(s.path, name), "has a line break or another control character after expansion")
+		b.Fail(s.line(name), document.Join(s.path, name), "has a line break or another control character after expansion")
 	}
 	return value
 }

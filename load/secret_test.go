@@ -16,14 +16,14 @@ func TestExpand(t *testing.T) {
 		"${API_KEY}": "k1", "uh$Q$x": "uh$Q$x", "^a$": "^a$", "$$5": "$5", "$$": "$", "$": "$", "": "", "plain": "plain",
 		"a${API_KEY}b${API_KEY}": "ak1bk1", "$${API_KEY}": "${API_KEY}", "$$${API_KEY}": "$k1", "${NESTED}": "${API_KEY}$$", "${_9}": "u", "$x{y}": "$x{y}",
 	} {
-		if got, err := Expand(in, env.lookup); err != nil || got != want {
+		if got, err := Expand(in, env.Lookup); err != nil || got != want {
 			t.Errorf("%q: got %q, %v", in, got, err)
 		}
 	}
 	for in, words := range map[string]string{
 		"${NOT_SET}": "NOT_SET", "${EMPTY}": "EMPTY", "${API_KEY": "without }", "${": "without }", "${}": "bad variable", "${A-B}": "bad variable", "${A B}": "bad variable", "${é}": "bad variable", "x${ API_KEY}": "bad variable",
 	} {
-		if _, err := Expand(in, env.lookup); err == nil || !strings.Contains(err.Error(), words) {
+		if _, err := Expand(in, env.Lookup); err == nil || !strings.Contains(err.Error(), words) {
 			t.Errorf("%q: got %v", in, err)
 		}
 	}
@@ -37,11 +37,11 @@ func TestExpandProperties(t *testing.T) {
 		text := rapid.StringOf(rapid.SampledFrom([]rune("$${}AZ_a9 -é"))).Draw(t, "text")
 		value := rapid.StringOf(rapid.SampledFrom([]rune("$${}X"))).Filter(func(s string) bool { return s != "" }).Draw(t, "value")
 		env := environment(map[string]string{"X": value})
-		got, err := Expand(strings.ReplaceAll(text, "$", "$$")+"${X}", env.lookup)
+		got, err := Expand(strings.ReplaceAll(text, "$", "$$")+"${X}", env.Lookup)
 		if err != nil || got != text+value {
 			t.Fatalf("got %q, %v", got, err)
 		}
-		if got, err := Expand(text, env.lookup); err == nil && !strings.Contains(text, "$") && got != text {
+		if got, err := Expand(text, env.Lookup); err == nil && !strings.Contains(text, "$") && got != text {
 			t.Fatalf("text without a dollar changed to %q", got)
 		}
 	})

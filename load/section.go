@@ -3,23 +3,25 @@ package load
 import (
 	"strconv"
 	"time"
+
+	"simplex/load/document"
 )
 
 // section is one mapping that has passed the checker, read with the defaults of the
 // table. Its node is nil where the mapping is omitted.
 type section struct {
-	node    *Node
+	node    *document.Node
 	pattern string // as the table calls it
 	path    string // as the document does
 }
 
 func (s section) sub(name string) section {
-	return section{s.node.Get(name), s.pattern + "/" + name, join(s.path, name)}
+	return section{s.node.Get(name), s.pattern + "/" + name, document.Join(s.path, name)}
 }
 
 // entry is the section of one name of a table or one item of a list.
-func (s section) entry(name string, n *Node) section {
-	return section{n, s.pattern + "/*", join(s.path, name)}
+func (s section) entry(name string, n *document.Node) section {
+	return section{n, s.pattern + "/*", document.Join(s.path, name)}
 }
 
 func (s section) has(name string) bool { return s.node.Get(name) != nil }

@@ -5,7 +5,10 @@ import (
 	"encoding/json/v2"
 	"io"
 
+	"simplex/manager/configuration"
+	"simplex/manager/object"
 	"simplex/manager/protocol"
+	"simplex/manager/record"
 )
 
 // Result is the result object of a successful response. It must be written at most once
@@ -34,10 +37,10 @@ func (r *Result) Close() {
 	}
 }
 
-func object(v any) (jsontext.Value, error) { return json.Marshal(v) }
+func marshal(v any) (jsontext.Value, error) { return json.Marshal(v) }
 
 func answerWith(v any) (*Result, error) {
-	raw, err := object(v)
+	raw, err := marshal(v)
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +51,7 @@ func answerWith(v any) (*Result, error) {
 type prepared struct {
 	AllocationID string           `json:"allocation_id"`
 	Directory    string           `json:"directory"`
-	Status       status           `json:"status"`
+	Status       record.Status    `json:"status"`
 	Revision     uint64           `json:"revision"`
 	ConfigPath   string           `json:"config_path"`
 	Created      bool             `json:"created"`
@@ -61,18 +64,18 @@ func (s *session) answer(p plan) (*Result, error) {
 	switch s.req.Operation {
 	case protocol.Remove:
 		return answerWith(struct {
-			Status  status `json:"status"`
-			Removed bool   `json:"removed"`
-		}{statusRetired, p.removed})
+			Status  record.Status `json:"status"`
+			Removed bool          `json:"removed"`
+		}{record.Retired, p.removed})
 	case protocol.CaptureStartup:
 		return answerWith(struct {
 			LifecycleID string         `json:"lifecycle_id"`
 			Revision    uint64         `json:"revision"`
 			ConfigPath  string         `json:"config_path"`
 			Effective   jsontext.Value `json:"effective_configuration"`
-		}{r.Startup.LifecycleID, r.Startup.Revision, configPath(r.Directory), r.Startup.Effective})
+		}{r.Startup.LifecycleID, r.Startup.Revision, configuration.Path(r.Directory), r.Startup.Effective})
 	}
-	out := prepared{r.AllocationID, r.Directory, r.Status, r.Revision, configPath(r.Directory), p.created, nil}
+	out := prepared{r.AllocationID, r.Directory, r.Status, r.Revision, configuration.Path(r.Directory), p.created, nil}
 	if s.req.Operation == protocol.CleanFork {
 		out.ForkOrigin = r.ForkOrigin
 	}
@@ -88,16 +91,16 @@ func (s *session) inspect() (*Result, error) {
 		return nil, err
 	}
 	r := s.rec
-	if r.Status != statusReady {
+	if r.Status != record.Ready {
 		return answerWith(struct {
 			AllocationID string           `json:"allocation_id"`
 			Directory    string           `json:"directory"`
-			Status       status           `json:"status"`
+			Status       record.Status    `json:"status"`
 			Revision     uint64           `json:"revision,omitzero"` // not of a retired one
 			ForkOrigin   *protocol.Source `json:"fork_origin"`
 		}{r.AllocationID, r.Directory, r.Status, r.Revision, r.ForkOrigin})
 	}
-	doc, err := r.document()
+	doc, err := configuration.Of(r)
 	if err != nil {
 		return nil, err
 	}
@@ -106,20 +109,21 @@ func (s *session) inspect() (*Result, error) {
 		return nil, err
 	}
 	// Put together by hand: the big values are JSON already and need no second look.
-	var b builder
-	b.text("allocation_id", r.AllocationID)
-	b.text("directory", r.Directory)
-	b.text("status", string(r.Status))
-	b.integer("revision", r.Revision)
-	b.text("config_path", configPath(r.Directory))
-	b.text("lease", lease)
-	b.text("backend", doc.Backend)
-	b.text("source_configuration", *r.Source)
-	b.refresh("overrides", r.overrides())
-	b.raw("effective_configuration", doc.Effective)
-	b.startup(r.Startup)
-	b.origin(r.ForkOrigin)
-	return b.result()
+	var b object.Builder
+	b.Text("allocation_id", r.AllocationID)
+	b.Text("directory", r.Directory)
+	b.Text("status", string(r.Status))
+	b.Integer("revision", r.Revision)
+	b.Text("config_path", configuration.Path(r.Directory))
+	b.Text("lease", lease)
+	b.Text("backend", doc.Backend)
+	b.Text("source_configuration", *r.Source)
+	record.AddRefresh(&b, "overrides", r.OverrideSet())
+	b.Raw("effective_configuration", doc.Effective)
+	record.AddStartup(&b, r.Startup)
+	record.AddOrigin(&b, r.ForkOrigin)
+	raw, err := b.Bytes()
+	return &Result{object: raw}, err
 }
 
 // presence asks whether a worker is there right now, without taking anything.

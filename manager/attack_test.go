@@ -11,7 +11,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"simplex/manager/configuration"
 	"simplex/manager/protocol"
+	"simplex/manager/record"
 )
 
 // managers are one that uses openat2 and one that does without.
@@ -410,7 +412,7 @@ func TestMountDuringRemoval(t *testing.T) {
 	if failure == nil || failure.Code != protocol.IOError || !*failure.Published {
 		t.Errorf("%v", failure)
 	}
-	if rec := p.record("a"); rec.Status != statusRemoving {
+	if rec := p.record("a"); rec.Status != record.Removing {
 		t.Errorf("the record is %s", rec.Status)
 	}
 	if _, err := os.Stat(filepath.Join(host, "file")); err != nil {
@@ -432,7 +434,7 @@ func TestOddDirectories(t *testing.T) {
 		p := newPlace(t)
 		p.root = filepath.Join(p.root, name)
 		p.must(p.prepareRequest("a"))
-		managed, err := p.m.Resolve(configPath(p.directory("a")))
+		managed, err := p.m.Resolve(configuration.Path(p.directory("a")))
 		if err != nil {
 			t.Errorf("%q: %v", name, err)
 			continue

@@ -16,6 +16,7 @@ import (
 	"simplex/internal/durable"
 	"simplex/internal/safepath"
 	"simplex/manager/protocol"
+	"simplex/manager/record"
 )
 
 // scenario is one mutating operation from one starting state.
@@ -23,7 +24,7 @@ type scenario struct {
 	name    string
 	setup   func(p *place)
 	request func(p *place) *protocol.Request
-	final   status // of the allocation, after the request or its repeat
+	final   record.Status // of the allocation, after the request or its repeat
 }
 
 func scenarios() []scenario {
@@ -45,26 +46,26 @@ func scenarios() []scenario {
 	return []scenario{
 		{"prepare below missing ancestors", func(p *place) {
 			p.root = filepath.Join(p.root, "one", "two")
-		}, func(p *place) *protocol.Request { return p.prepareRequest("a") }, statusReady},
+		}, func(p *place) *protocol.Request { return p.prepareRequest("a") }, record.Ready},
 		{"prepare beside others", func(p *place) { p.must(p.prepareRequest("other")) }, func(p *place) *protocol.Request {
 			req := p.prepareRequest("a")
 			req.Refresh = &protocol.Refresh{ClientEndpoint: new("ws://h:1/" + secret)}
 			return req
-		}, statusReady},
-		{"refresh", ready, func(p *place) *protocol.Request { return p.refreshRequest("a", "ws://h:9/x", 1) }, statusReady},
-		{"capture", ready, func(p *place) *protocol.Request { return p.captureRequest("a", "life", 1) }, statusReady},
-		{"fork", captured, func(p *place) *protocol.Request { return p.forkRequest("child", "a", "life", 1) }, statusReady},
-		{"remove", used, func(p *place) *protocol.Request { return p.request(protocol.Remove, "a") }, statusRetired},
+		}, record.Ready},
+		{"refresh", ready, func(p *place) *protocol.Request { return p.refreshRequest("a", "ws://h:9/x", 1) }, record.Ready},
+		{"capture", ready, func(p *place) *protocol.Request { return p.captureRequest("a", "life", 1) }, record.Ready},
+		{"fork", captured, func(p *place) *protocol.Request { return p.forkRequest("child", "a", "life", 1) }, record.Ready},
+		{"remove", used, func(p *place) *protocol.Request { return p.request(protocol.Remove, "a") }, record.Retired},
 		{"remove a half-prepared one", func(p *place) { p.killedPrepare("a", stepPlace) }, func(p *place) *protocol.Request {
 			return p.request(protocol.Remove, "a")
-		}, statusRetired},
+		}, record.Retired},
 		{"remove without root", func(p *place) {
 			ready(p)
 			p.rootless = true
 			if err := os.RemoveAll(p.directory("a")); err != nil {
 				p.Fatal(err)
 			}
-		}, func(p *place) *protocol.Request { return p.request(protocol.Remove, "a") }, statusRetired},
+		}, func(p *place) *protocol.Request { return p.request(protocol.Remove, "a") }, record.Retired},
 	}
 }
 
@@ -85,8 +86,8 @@ func (sc scenario) finish(p *place, req *protocol.Request, where string) {
 		p.Errorf("%s: repeated: %v", where, failure)
 		return
 	}
-	if rec := p.record(req.AllocationID); rec.status() != sc.final {
-		p.Errorf("%s: it ended %s", where, rec.status())
+	if rec := p.record(req.AllocationID); record.StatusOf(rec) != sc.final {
+		p.Errorf("%s: it ended %s", where, record.StatusOf(rec))
 	}
 	p.checkSound(where)
 	if left := p.leftovers(); len(left) > 0 {
@@ -100,7 +101,7 @@ func (sc scenario) finish(p *place, req *protocol.Request, where string) {
 	if a, b := members(p, first), members(p, second); string(a["revision"]) != string(b["revision"]) {
 		p.Errorf("%s: revision %s, then %s", where, a["revision"], b["revision"])
 	}
-	if sc.final == statusRetired {
+	if sc.final == record.Retired {
 		if held := secretsBelow(p, p.root); len(held) > 0 {
 			p.Errorf("%s: the secret is still in %v", where, held)
 		}

@@ -5,6 +5,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"simplex/manager/ancestors"
 	"simplex/manager/protocol"
 )
 
@@ -20,12 +21,12 @@ const deletionDescriptors = 40
 // In the middle of an operation the language's runtime needs two descriptors of its own,
 // and where it gets none the process ends without an answer.
 func enoughDescriptors(req *protocol.Request) error {
-	need := uint64(len(components(req.Directory)) + spareDescriptors)
+	need := uint64(ancestors.Depth(req.Directory) + spareDescriptors)
 	if req.Operation == protocol.Remove {
 		need += deletionDescriptors
 	}
 	if req.Source != nil {
-		need += uint64(len(components(req.Source.Directory)) + 1)
+		need += uint64(ancestors.Depth(req.Source.Directory) + 1)
 	}
 	var limit unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil || limit.Cur >= need {

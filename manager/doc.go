@@ -6,6 +6,11 @@
 // managed reference inside each allocation, and the deletion of an allocation's root.
 // What a worker keeps below the root is only read (read_state) or removed whole.
 //
+// The parts that decide nothing are packages of their own: protocol (requests and
+// answers), record (what is known of an allocation), configuration (what its source comes
+// to), reference (the file that stands for it inside the root), ancestors (the locked way
+// to it) and statefile (the streams of read_state).
+//
 // It refuses: adopting a directory that it did not make, following a link anywhere,
 // deleting across a mount, allocations inside one another, and waiting: whatever cannot
 // be had at once is busy.

@@ -9,7 +9,10 @@ import (
 
 	"simplex/internal/durable"
 	"simplex/internal/safepath"
+	"simplex/manager/configuration"
 	"simplex/manager/protocol"
+	"simplex/manager/record"
+	"simplex/manager/reference"
 )
 
 // mutate carries out an operation under its exclusive locks. fork is the source of a new
@@ -26,7 +29,7 @@ func (s *session) mutate(creates bool, fork string) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.req.Operation == protocol.Remove && s.rec.Status != statusRetired && root == rootOurs {
+	if s.req.Operation == protocol.Remove && s.rec.Status != record.Retired && root == rootOurs {
 		if err := s.guardRoot(); err != nil {
 			return nil, err
 		}
@@ -106,8 +109,8 @@ func (s *session) sweep() error {
 
 // publish is the only way in which a record changes: at every instant the old or the new
 // one is there whole.
-func (s *session) publish(rec *record) (err error) {
-	raw, err := encodeRecord(rec)
+func (s *session) publish(rec *record.Record) (err error) {
+	raw, err := record.Encode(rec)
 	if err != nil {
 		return err
 	}
@@ -151,7 +154,7 @@ func (s *session) buildStage() error {
 	if err := s.mgr.RemoveTree(s.id() + stageSuffix); err != nil {
 		return err
 	}
-	raw, err := encodeReference(s.rec)
+	raw, err := reference.Encode(s.rec)
 	if err != nil {
 		return err
 	}
@@ -160,12 +163,12 @@ func (s *session) buildStage() error {
 		return err
 	}
 	defer stage.Close()
-	config, err := makeDir(stage, configDir)
+	config, err := makeDir(stage, configuration.Dir)
 	if err != nil {
 		return err
 	}
 	defer config.Close()
-	if err := s.write(config, configFile, raw); err != nil {
+	if err := s.write(config, configuration.File, raw); err != nil {
 		return err
 	}
 	if err := config.Sync(); err != nil {
@@ -223,13 +226,13 @@ func (s *session) deleteInPlace(refused error) error {
 	if err != nil || at != "" {
 		return errors.Join(refused, err)
 	}
-	return s.parent.RemoveTreeLast(s.id(), configDir) // a repeat knows the root by its reference
+	return s.parent.RemoveTreeLast(s.id(), configuration.Dir) // a repeat knows the root by its reference
 }
 
 // deleteTrash may take long, and touches nothing but what the lease guards: the root's
 // siblings need not wait for it.
 func (s *session) deleteTrash() error {
-	s.chain.unlock()
+	s.chain.Unlock()
 	if err := s.sweep(); err != nil {
 		return deleting(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"simplex/internal/durable"
 	"simplex/internal/safepath"
 	"simplex/manager/protocol"
+	"simplex/manager/record"
 )
 
 var (
@@ -29,8 +30,8 @@ var codes = [...]struct {
 	{errForeign, protocol.OwnershipMismatch},
 	{errLost, protocol.OwnershipMismatch},
 	{errUnmanaged, protocol.UnmanagedDirectory},
-	{errRecord, protocol.CorruptRecord},
-	{errRecordVersion, protocol.UnsupportedVersion},
+	{record.ErrDamaged, protocol.CorruptRecord},
+	{record.ErrVersion, protocol.UnsupportedVersion},
 	{safepath.ErrMount, protocol.MountInside},
 	{safepath.ErrMoved, protocol.Busy},
 	{ErrStateBusy, protocol.Busy},

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"simplex/internal/durable"
+	"simplex/manager/configuration"
 	"simplex/manager/protocol"
 )
 
@@ -84,7 +85,7 @@ func TestRemoveRegainsModes(t *testing.T) {
 		if out := as(p.prepareRequest(id)); !strings.Contains(out, `"ok":true`) {
 			t.Fatal(out)
 		}
-		lock := filepath.Join(p.directory(id), sessionLock)
+		lock := filepath.Join(p.directory(id), configuration.SessionLock)
 		p.write(lock, "")
 		if err := os.Chown(lock, nobody, nobody); err != nil {
 			t.Fatal(err)

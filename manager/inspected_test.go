@@ -1,11 +1,15 @@
 package manager
 
-import "encoding/json/v2"
+import (
+	"encoding/json/v2"
+
+	"simplex/manager/record"
+)
 
 // answered is what the model looks at in the answer of inspect.
 type answered struct {
-	Status    status `json:"status"`
-	Revision  uint64 `json:"revision"`
+	Status    record.Status `json:"status"`
+	Revision  uint64        `json:"revision"`
 	Overrides struct {
 		Client string `json:"client_endpoint"`
 	} `json:"overrides"`

@@ -1,6 +1,7 @@
 package manager
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 
 	"simplex/internal/durable"
 	"simplex/load"
+	"simplex/manager/configuration"
 	"simplex/manager/protocol"
 )
 
@@ -37,7 +39,7 @@ func TestBesideAWorker(t *testing.T) {
 	p := newPlace(t)
 	p.must(p.prepareRequest("a"))
 	p.must(p.captureRequest("a", "life", 1))
-	w := startWorker(t, configPath(p.directory("a")))
+	w := startWorker(t, configuration.Path(p.directory("a")))
 	if w.says != "running a" {
 		t.Fatalf("the worker says %q", w.says)
 	}
@@ -61,14 +63,14 @@ func TestBesideAWorker(t *testing.T) {
 	if tree(t, p.root) != before {
 		t.Error("a busy answer changed something")
 	}
-	w2 := startWorker(t, configPath(p.directory("a"))) // session.lock, not the lease, keeps a second worker away
+	w2 := startWorker(t, configuration.Path(p.directory("a"))) // session.lock, not the lease, keeps a second worker away
 	if w2.says != "running a" {
 		t.Errorf("the second worker says %q", w2.says)
 	}
 	w2.stop()
 	w.kill()
 	eventually(t, func() *protocol.Error { _, f := answerOf(p.m, p.request(protocol.Remove, "a")); return f })
-	if w := startWorker(t, configPath(p.directory("a"))); !strings.HasPrefix(w.says, "refused: ") {
+	if w := startWorker(t, configuration.Path(p.directory("a"))); !strings.HasPrefix(w.says, "refused: ") {
 		t.Errorf("after the removal a worker says %q", w.says)
 	}
 }
@@ -121,7 +123,7 @@ func TestResolve(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	plain := filepath.Join(p.root, "plain.yaml")
-	p.write(plain, source+"# "+referenceKey+"\n")
+	p.write(plain, source+"# simplex_managed_allocation\n")
 	if m, err := p.m.Resolve(plain); m != nil || err != nil {
 		t.Errorf("an ordinary configuration: %v, %v", m, err)
 	}
@@ -129,7 +131,7 @@ func TestResolve(t *testing.T) {
 		t.Errorf("a missing file: %v", err)
 	}
 	p.must(p.prepareRequest("a"))
-	config := configPath(p.directory("a"))
+	config := configuration.Path(p.directory("a"))
 	managed, err := p.m.Resolve(config)
 	if err != nil {
 		t.Fatal(err)
@@ -170,11 +172,11 @@ func TestResolveRefuses(t *testing.T) {
 		}, "copied or moved"},
 		"a moved root": {func(p *place, config string) string {
 			_ = os.Rename(p.directory("a"), p.directory("b"))
-			return configPath(p.directory("b"))
+			return configuration.Path(p.directory("b"))
 		}, "copied or moved"},
 		"a copied root": {func(p *place, config string) string {
 			_ = os.CopyFS(p.directory("b"), os.DirFS(p.directory("a")))
-			return configPath(p.directory("b"))
+			return configuration.Path(p.directory("b"))
 		}, "copied or moved"},
 		"an edited one": {func(p *place, config string) string {
 			raw, _ := os.ReadFile(config)
@@ -188,7 +190,7 @@ func TestResolveRefuses(t *testing.T) {
 		}, ""},
 		"a comment taken away": {func(p *place, config string) string {
 			raw, _ := os.ReadFile(config)
-			p.write(config, strings.TrimPrefix(string(raw), referenceComment))
+			p.write(config, string(raw[bytes.IndexByte(raw, '{'):]))
 			return config
 		}, "edited"},
 		"another nonce": {func(p *place, config string) string {
@@ -223,14 +225,14 @@ func TestResolveRefuses(t *testing.T) {
 		"a placeholder": {func(p *place, config string) string {
 			p.must(p.captureRequest("a", "life", 1))
 			p.must(p.forkRequest("child", "a", "life", 1))
-			return configPath(p.directory("child"))
+			return configuration.Path(p.directory("child"))
 		}, "placeholder"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := newPlace(t)
 			p.must(p.prepareRequest("a"))
-			path := c.change(p, configPath(p.directory("a")))
+			path := c.change(p, configuration.Path(p.directory("a")))
 			managed, err := p.m.Resolve(path)
 			if managed != nil {
 				_ = managed.Lease.Close()
@@ -259,7 +261,7 @@ func TestForkRunsAfterARefresh(t *testing.T) {
 	p.must(p.captureRequest("a", "life", 1))
 	p.must(p.forkRequest("child", "a", "life", 1))
 	p.must(p.refreshRequest("child", "ws://127.0.0.1:2/x", 1))
-	managed, err := p.m.Resolve(configPath(p.directory("child")))
+	managed, err := p.m.Resolve(configuration.Path(p.directory("child")))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,7 +21,10 @@ import (
 
 	"simplex/internal/durable"
 	"simplex/internal/safepath"
+	"simplex/manager/configuration"
 	"simplex/manager/protocol"
+	"simplex/manager/record"
+	"simplex/manager/reference"
 )
 
 // secret is planted in every configuration: it must be nowhere but in records and
@@ -233,13 +236,13 @@ func (p *place) recordBytes(id string) string {
 	return string(raw)
 }
 
-func (p *place) record(id string) *record {
+func (p *place) record(id string) *record.Record {
 	p.Helper()
 	raw := p.recordBytes(id)
 	if raw == "" {
 		return nil
 	}
-	rec, err := decodeRecord([]byte(raw))
+	rec, err := record.Decode([]byte(raw))
 	if err != nil {
 		p.Fatalf("record %s: %v", id, err)
 	}
@@ -305,22 +308,22 @@ func (p *place) checkSound(where string) {
 		rec := p.record(id)
 		_, err := os.Lstat(p.directory(id))
 		switch rec.Status {
-		case statusReady:
-			raw, err := os.ReadFile(configPath(p.directory(id)))
+		case record.Ready:
+			raw, err := os.ReadFile(configuration.Path(p.directory(id)))
 			if p.rootless {
 				continue
 			}
 			if err != nil {
 				p.Errorf("%s: %s is ready without its reference: %v", where, id, err)
-			} else if ref, err := decodeReference(raw); err != nil || ref.Nonce != rec.Nonce {
+			} else if ref, err := reference.Decode(raw); err != nil || ref.Nonce != rec.Nonce {
 				p.Errorf("%s: %s: reference: %v", where, id, err)
 			}
-		case statusRetired:
+		case record.Retired:
 			if err == nil {
 				p.Errorf("%s: %s is retired and still there", where, id)
 			}
 		}
-		if (rec.Status == statusRetired || rec.Status == statusRemoving) && strings.Contains(p.recordBytes(id), secret) {
+		if (rec.Status == record.Retired || rec.Status == record.Removing) && strings.Contains(p.recordBytes(id), secret) {
 			p.Errorf("%s: %s is %s and holds the secret", where, id, rec.Status)
 		}
 	}

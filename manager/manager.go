@@ -9,17 +9,15 @@ import (
 
 	"simplex/internal/durable"
 	"simplex/internal/safepath"
+	"simplex/manager/configuration"
 	"simplex/manager/protocol"
+	"simplex/manager/record"
 )
 
-// The names inside an allocation and beside it.
+// The names beside an allocation.
 const (
-	configDir   = "config"
-	configFile  = "config.yaml"
-	sessionLock = "session.lock"
-
 	lockSuffix   = ".lock"
-	recordSuffix = ".json"
+	recordSuffix = record.Suffix
 	tempSuffix   = ".json.tmp" // these three exist only while an exclusive holder works
 	stageSuffix  = ".stage"
 	trashSuffix  = ".trash"
@@ -116,12 +114,12 @@ func (s *session) run() (*Result, error) {
 // checkRequest is what can be refused before any file is touched.
 func checkRequest(req *protocol.Request) error {
 	if req.Refresh != nil {
-		if err := checkRefresh(req.Refresh); err != nil {
+		if err := configuration.CheckRefresh(req.Refresh); err != nil {
 			return err
 		}
 	}
 	if req.Configuration != nil {
-		if _, err := effective(*req.Configuration, protocol.Refresh{}, req.Directory); err != nil {
+		if _, err := configuration.Effective(*req.Configuration, protocol.Refresh{}, req.Directory); err != nil {
 			return err
 		}
 	}

@@ -10,11 +10,12 @@ import (
 
 	"simplex/internal/durable"
 	"simplex/manager/protocol"
+	"simplex/manager/record"
 )
 
 // modelled is what an allocation is, told by requests alone.
 type modelled struct {
-	status    status
+	status    record.Status
 	revision  uint64
 	url       string // the client override; "" for none
 	lifecycle string
@@ -79,9 +80,9 @@ func (w *world) send(t *rapid.T, req *protocol.Request, want protocol.Code) {
 // absentOr gives the code of an operation that needs a ready allocation.
 func (m *modelled) absentOr() protocol.Code {
 	switch m.status {
-	case statusAbsent:
+	case record.Absent:
 		return protocol.NotFound
-	case statusRetired:
+	case record.Retired:
 		return protocol.Retired
 	}
 	return ""
@@ -91,12 +92,12 @@ func (w *world) prepare(t *rapid.T) {
 	id, m := w.pick(t)
 	want := protocol.Code("")
 	switch {
-	case m.status == statusRetired:
+	case m.status == record.Retired:
 		want = protocol.Retired
 	case m.origin.AllocationID != "":
 		want = protocol.Conflict // a fork's source is another text
-	case m.status == statusAbsent:
-		m.status, m.revision = statusReady, 1
+	case m.status == record.Absent:
+		m.status, m.revision = record.Ready, 1
 	}
 	w.send(t, w.p.prepareRequest(id), want)
 }
@@ -143,11 +144,11 @@ func (w *world) fork(t *rapid.T) {
 	from := w.all[parent]
 	want := protocol.Code("")
 	switch {
-	case m.status == statusRetired:
+	case m.status == record.Retired:
 		want = protocol.Retired
-	case m.status == statusReady && m.origin != *req.Source:
+	case m.status == record.Ready && m.origin != *req.Source:
 		want = protocol.Conflict
-	case m.status == statusReady:
+	case m.status == record.Ready:
 	case from.absentOr() != "":
 		want = from.absentOr()
 	case from.captured == 0 || from.lifecycle != lifecycle:
@@ -155,7 +156,7 @@ func (w *world) fork(t *rapid.T) {
 	case from.captured != revision:
 		want = protocol.RevisionMismatch
 	default:
-		m.status, m.revision, m.origin = statusReady, 1, *req.Source
+		m.status, m.revision, m.origin = record.Ready, 1, *req.Source
 	}
 	w.send(t, req, want)
 }
@@ -163,10 +164,10 @@ func (w *world) fork(t *rapid.T) {
 func (w *world) remove(t *rapid.T) {
 	id, m := w.pick(t)
 	want := protocol.Code("")
-	if m.status == statusAbsent {
+	if m.status == record.Absent {
 		want = protocol.NotFound
 	} else {
-		m.status = statusRetired
+		m.status = record.Retired
 	}
 	w.send(t, w.p.request(protocol.Remove, id), want)
 }
@@ -175,7 +176,7 @@ func (w *world) remove(t *rapid.T) {
 func (w *world) check(t *rapid.T) {
 	for id, m := range w.all {
 		raw, failure := answerOf(w.p.m, w.p.request(protocol.Inspect, id))
-		if m.status == statusAbsent {
+		if m.status == record.Absent {
 			if failure == nil || failure.Code != protocol.NotFound {
 				t.Fatalf("%s: %s, %v; it was never made", id, raw, failure)
 			}
@@ -188,7 +189,7 @@ func (w *world) check(t *rapid.T) {
 		if got.Status != m.status {
 			t.Fatalf("%s is %s, want %s", id, got.Status, m.status)
 		}
-		if m.status == statusReady && (got.Revision != m.revision || got.Overrides.Client != m.url || got.Startup.Revision != m.captured) {
+		if m.status == record.Ready && (got.Revision != m.revision || got.Overrides.Client != m.url || got.Startup.Revision != m.captured) {
 			t.Fatalf("%s is %+v, want %+v", id, got, m)
 		}
 	}

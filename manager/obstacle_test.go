@@ -12,7 +12,9 @@ import (
 	"golang.org/x/sys/unix"
 
 	"simplex/internal/durable"
+	"simplex/manager/configuration"
 	"simplex/manager/protocol"
+	"simplex/manager/record"
 )
 
 // While a big tree is deleted its siblings are free.
@@ -22,7 +24,7 @@ func TestDeletionLeavesSiblingsFree(t *testing.T) {
 	p.must(p.prepareRequest("a"))
 	asked := false
 	m := New(Config{Hook: func(label string, op durable.Op) error {
-		if label == "path.rmdir" && op.Name == configDir && !asked {
+		if label == "path.rmdir" && op.Name == configuration.Dir && !asked {
 			asked = true
 			p.must(p.prepareRequest("b"))
 			p.refused(p.prepareRequest("a"), protocol.Busy)
@@ -119,7 +121,7 @@ func TestRemovalInPlaceIsTakenUp(t *testing.T) {
 	forget := func() {
 		rec := p.record("a")
 		rec.Root = nil
-		raw, err := encodeRecord(rec)
+		raw, err := record.Encode(rec)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -146,7 +148,7 @@ func TestRefusedRemovalLeavesModes(t *testing.T) {
 		if out := as(p.prepareRequest(id)); !strings.Contains(out, `"ok":true`) {
 			t.Fatal(out)
 		}
-		lock := filepath.Join(p.directory(id), sessionLock)
+		lock := filepath.Join(p.directory(id), configuration.SessionLock)
 		p.write(lock, "")
 		for path, mode := range map[string]os.FileMode{lock: 0o400, p.directory(id): 0o500} {
 			if err := os.Chown(path, nobody, nobody); err != nil {
@@ -157,7 +159,7 @@ func TestRefusedRemovalLeavesModes(t *testing.T) {
 			}
 		}
 	}
-	held, err := os.Open(filepath.Join(p.directory("held"), sessionLock))
+	held, err := os.Open(filepath.Join(p.directory("held"), configuration.SessionLock))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,14 +168,14 @@ func TestRefusedRemovalLeavesModes(t *testing.T) {
 		t.Fatal(err)
 	}
 	elsewhere := filepath.Join(filepath.Dir(p.root), "elsewhere")
-	if err := os.Link(filepath.Join(p.directory("linked"), sessionLock), elsewhere); err != nil {
+	if err := os.Link(filepath.Join(p.directory("linked"), configuration.SessionLock), elsewhere); err != nil {
 		t.Fatal(err)
 	}
 	for id, code := range map[string]string{"held": `"busy"`, "linked": `"permission_denied"`} {
 		if out := as(p.request(protocol.Remove, id)); !strings.Contains(out, code) || !strings.Contains(out, `"published":false`) {
 			t.Errorf("%s: %s", id, out)
 		}
-		for path, mode := range map[string]os.FileMode{filepath.Join(p.directory(id), sessionLock): 0o400, p.directory(id): 0o500} {
+		for path, mode := range map[string]os.FileMode{filepath.Join(p.directory(id), configuration.SessionLock): 0o400, p.directory(id): 0o500} {
 			if info, err := os.Stat(path); err != nil || info.Mode().Perm() != mode {
 				t.Errorf("%s: %v, %v", path, info.Mode(), err)
 			}

@@ -3,13 +3,15 @@ package manager
 import (
 	"bytes"
 
+	"simplex/manager/configuration"
 	"simplex/manager/protocol"
+	"simplex/manager/record"
 )
 
 // step is one thing to do. Each can be repeated after a kill.
 type step struct {
 	label  string
-	record *record // for the steps that publish
+	record *record.Record // for the steps that publish
 }
 
 // The labels of the steps. Each is passed through the fault seam before the step begins.
@@ -36,7 +38,7 @@ type plan struct {
 // situation is everything that decides, apart from the request: plan looks at nothing
 // else.
 type situation struct {
-	rec   *record
+	rec   *record.Record
 	root  presence
 	nonce string // for a new record
 	fork  string // clean_fork, new: the child's source
@@ -66,12 +68,12 @@ func decide(req *protocol.Request, now situation) (plan, error) {
 
 // mustBeReady is the rule of every operation that needs a finished allocation.
 func (now situation) mustBeReady() error {
-	switch now.rec.status() {
-	case statusAbsent:
+	switch record.StatusOf(now.rec) {
+	case record.Absent:
 		return notFound()
-	case statusRetired:
+	case record.Retired:
 		return retired()
-	case statusReady:
+	case record.Ready:
 		return nil
 	}
 	return notReady(now.rec)
@@ -81,8 +83,8 @@ func retired() error {
 	return refuse(protocol.Retired, "the allocation was removed; use a fresh directory and identity")
 }
 
-func notReady(r *record) error {
-	if r.Status == statusPreparing {
+func notReady(r *record.Record) error {
+	if r.Status == record.Preparing {
 		return refuse(protocol.NotReady, "the allocation is not complete; repeat the request that prepares it")
 	}
 	return refuse(protocol.NotReady, "the allocation is being removed; repeat the removal")
@@ -94,15 +96,15 @@ func (now situation) prepare(req *protocol.Request) (plan, error) {
 	case rec == nil && req.Configuration == nil:
 		return plan{}, notFound()
 	case rec == nil:
-		return now.create(&record{Source: req.Configuration, Overrides: req.Refresh}, req)
-	case rec.Status == statusRetired:
+		return now.create(&record.Record{Source: req.Configuration, Overrides: req.Refresh}, req)
+	case rec.Status == record.Retired:
 		return plan{}, retired()
-	case rec.Status == statusRemoving:
+	case rec.Status == record.Removing:
 		return plan{}, notReady(rec)
 	case req.Configuration != nil && *req.Configuration != *rec.Source:
 		return plan{}, refuse(protocol.Conflict, "the allocation was prepared with another configuration")
-	case rec.Status == statusPreparing:
-		if req.Configuration == nil || req.Refresh != nil && !req.Refresh.Equal(rec.overrides()) {
+	case rec.Status == record.Preparing:
+		if req.Configuration == nil || req.Refresh != nil && !req.Refresh.Equal(rec.OverrideSet()) {
 			return plan{}, notReady(rec)
 		}
 		return now.resume()
@@ -115,11 +117,11 @@ func (now situation) prepare(req *protocol.Request) (plan, error) {
 // refresh replaces the override set of a ready allocation.
 func (now situation) refresh(req *protocol.Request) (plan, error) {
 	rec := now.rec
-	if req.Refresh == nil || req.Refresh.Equal(rec.overrides()) {
+	if req.Refresh == nil || req.Refresh.Equal(rec.OverrideSet()) {
 		return confirm(), nil
 	}
 	switch {
-	case req.ExpectedRevision == nil && !rec.overrides().Empty():
+	case req.ExpectedRevision == nil && !rec.OverrideSet().Empty():
 		return plan{}, refuse(protocol.RevisionMismatch, "expected_revision is needed to replace existing overrides")
 	case req.ExpectedRevision != nil && *req.ExpectedRevision != rec.Revision:
 		return plan{}, refuse(protocol.RevisionMismatch, "the allocation has another revision than expected_revision")
@@ -127,21 +129,21 @@ func (now situation) refresh(req *protocol.Request) (plan, error) {
 	if now.root == rootAbsent {
 		return plan{}, errLost
 	}
-	next := rec.with(func(r *record) { r.Overrides, r.Revision = req.Refresh, r.Revision+1 })
-	if err := next.derive(); err != nil {
+	next := rec.With(func(r *record.Record) { r.Overrides, r.Revision = req.Refresh, r.Revision+1 })
+	if err := configuration.Derive(next); err != nil {
 		return plan{}, err
 	}
 	return plan{steps: []step{{stepChange, next}}}, nil
 }
 
 // create begins a new allocation. A root that is there already is nobody's.
-func (now situation) create(r *record, req *protocol.Request) (plan, error) {
+func (now situation) create(r *record.Record, req *protocol.Request) (plan, error) {
 	if now.root != rootAbsent {
 		return plan{}, errUnmanaged
 	}
-	r.Version, r.AllocationID, r.Directory = recordVersion, req.AllocationID, req.Directory
-	r.Status, r.Revision, r.Nonce = statusPreparing, 1, now.nonce
-	if err := r.derive(); err != nil {
+	r.Version, r.AllocationID, r.Directory = record.Version, req.AllocationID, req.Directory
+	r.Status, r.Revision, r.Nonce = record.Preparing, 1, now.nonce
+	if err := configuration.Derive(r); err != nil {
 		return plan{}, err
 	}
 	now.rec = r
@@ -152,7 +154,7 @@ func (now situation) create(r *record, req *protocol.Request) (plan, error) {
 
 // resume finishes a record that is preparing. The executor adds the root's identity.
 func (now situation) resume() (plan, error) {
-	ready := step{stepReady, now.rec.with(func(r *record) { r.Status = statusReady })}
+	ready := step{stepReady, now.rec.With(func(r *record.Record) { r.Status = record.Ready })}
 	switch now.root {
 	case rootForeign:
 		return plan{}, errUnmanaged
@@ -166,16 +168,16 @@ func (now situation) cleanFork(req *protocol.Request) (plan, error) {
 	rec := now.rec
 	switch {
 	case rec == nil:
-		return now.create(&record{Source: &now.fork, Overrides: req.Refresh, ForkOrigin: req.Source, ForkRefresh: req.Refresh}, req)
-	case rec.Status == statusRetired:
+		return now.create(&record.Record{Source: &now.fork, Overrides: req.Refresh, ForkOrigin: req.Source, ForkRefresh: req.Refresh}, req)
+	case rec.Status == record.Retired:
 		return plan{}, retired()
 	case rec.ForkOrigin == nil || *rec.ForkOrigin != *req.Source:
 		return plan{}, refuse(protocol.Conflict, "the allocation there has another origin")
-	case rec.Status == statusRemoving:
+	case rec.Status == record.Removing:
 		return plan{}, notReady(rec)
-	case req.Refresh != nil && !req.Refresh.Equal(rec.overrides()) && (rec.ForkRefresh == nil || !req.Refresh.Equal(*rec.ForkRefresh)):
+	case req.Refresh != nil && !req.Refresh.Equal(rec.OverrideSet()) && (rec.ForkRefresh == nil || !req.Refresh.Equal(*rec.ForkRefresh)):
 		return plan{}, refuse(protocol.Conflict, "the allocation was forked with another refresh")
-	case rec.Status == statusPreparing:
+	case rec.Status == record.Preparing:
 		return now.resume()
 	case now.root == rootForeign:
 		return plan{}, errForeign
@@ -197,7 +199,7 @@ func (now situation) capture(req *protocol.Request) (plan, error) {
 	case rootAbsent:
 		return plan{}, errLost
 	}
-	doc, err := rec.document()
+	doc, err := configuration.Of(rec)
 	if err != nil {
 		return plan{}, err
 	}
@@ -207,30 +209,32 @@ func (now situation) capture(req *protocol.Request) (plan, error) {
 		}
 		return confirm(), nil
 	}
-	next := rec.with(func(r *record) { r.Startup = &startup{*req.LifecycleID, r.Revision, doc.Effective} })
+	next := rec.With(func(r *record.Record) {
+		r.Startup = &record.Startup{LifecycleID: *req.LifecycleID, Revision: r.Revision, Effective: doc.Effective}
+	})
 	return plan{steps: []step{{stepChange, next}}}, nil
 }
 
 // remove retires: the tombstone first, the deletion second, so that no kill leaves a
 // ready record over a half-deleted root.
 func (now situation) remove() (plan, error) {
-	switch now.rec.status() {
-	case statusAbsent:
+	switch record.StatusOf(now.rec) {
+	case record.Absent:
 		return plan{}, notFound()
-	case statusRetired:
+	case record.Retired:
 		return confirm(), nil // whatever stands there now is another's
 	}
 	p := plan{removed: true}
-	if now.rec.Status != statusRemoving {
+	if now.rec.Status != record.Removing {
 		if now.root == rootForeign {
 			return plan{}, errForeign
 		}
-		p.steps = append(p.steps, step{stepRemoving, now.rec.removing()})
+		p.steps = append(p.steps, step{stepRemoving, now.rec.Removing()})
 	}
 	if now.root == rootOurs {
 		p.steps = append(p.steps, step{label: stepTrash})
 	}
-	p.steps = append(p.steps, step{label: stepDelete}, step{stepRetired, now.rec.retired()})
+	p.steps = append(p.steps, step{label: stepDelete}, step{stepRetired, now.rec.Retired()})
 	return p, nil
 }
 

@@ -4,30 +4,32 @@ import (
 	"slices"
 	"testing"
 
+	"simplex/manager/configuration"
 	"simplex/manager/protocol"
+	"simplex/manager/record"
 )
 
 const planDirectory = "/p/a"
 
 // recordIn is a record of each status, with a capture by the lifecycle "life".
-func recordIn(st status) *record {
-	r := &record{
+func recordIn(st record.Status) *record.Record {
+	r := &record.Record{
 		Version: 1, AllocationID: "a", Directory: planDirectory, Status: st, Nonce: "n", Revision: 1,
 		Source: new(source), Overrides: &protocol.Refresh{ClientEndpoint: new("ws://old/")},
 	}
 	switch st {
-	case statusAbsent:
+	case record.Absent:
 		return nil
-	case statusReady:
-		if err := r.derive(); err != nil {
+	case record.Ready:
+		if err := configuration.Derive(r); err != nil {
 			panic(err)
 		}
-		r.Root = &rootID{1, 2, 3}
-		r.Startup = &startup{"life", 1, r.Derived.Effective}
-	case statusRemoving:
-		return r.removing()
-	case statusRetired:
-		return r.retired()
+		r.Root = &record.RootID{Dev: 1, Ino: 2, Born: 3}
+		r.Startup = &record.Startup{LifecycleID: "life", Revision: 1, Effective: r.Derived.Effective}
+	case record.Removing:
+		return r.Removing()
+	case record.Retired:
+		return r.Retired()
 	}
 	return r
 }
@@ -55,7 +57,7 @@ func refreshRequest() *protocol.Request {
 // TestEveryPair is the whole status machine: status × operation.
 func TestEveryPair(t *testing.T) {
 	t.Parallel()
-	statuses := []status{statusAbsent, statusPreparing, statusReady, statusRemoving, statusRetired}
+	statuses := []record.Status{record.Absent, record.Preparing, record.Ready, record.Removing, record.Retired}
 	operations := []struct {
 		name    string
 		request *protocol.Request
@@ -79,7 +81,7 @@ func TestEveryPair(t *testing.T) {
 	for _, op := range operations {
 		for i, st := range statuses {
 			now := situation{rec: recordIn(st), nonce: "n", fork: "{}"}
-			if st == statusReady {
+			if st == record.Ready {
 				now.root = rootOurs
 			}
 			if got := outcome(decide(op.request, now)); got != op.want[i] {
@@ -114,14 +116,14 @@ func outcome(p plan, err error) string {
 // TestDecisions is what depends on more than the status.
 func TestDecisions(t *testing.T) {
 	t.Parallel()
-	forked := recordIn(statusReady)
+	forked := recordIn(record.Ready)
 	forked.ForkOrigin, forked.ForkRefresh = planRequest(protocol.CleanFork).Source, &protocol.Refresh{ToolsEndpoint: new("ws://t/")}
-	half := recordIn(statusPreparing)
+	half := recordIn(record.Preparing)
 	with := func(req *protocol.Request, change func(*protocol.Request)) *protocol.Request {
 		change(req)
 		return req
 	}
-	plain := recordIn(statusReady)
+	plain := recordIn(record.Ready)
 	plain.Overrides, plain.Derived = nil, nil
 	for _, c := range []struct {
 		name string
@@ -133,33 +135,33 @@ func TestDecisions(t *testing.T) {
 		{"fork onto a foreign root", planRequest(protocol.CleanFork), situation{root: rootForeign, fork: "{}"}, "unmanaged_directory"},
 		{"killed after the root was in place", planRequest(protocol.Prepare), situation{rec: half, root: rootOurs}, "ready"},
 		{"a foreign root came while preparing", planRequest(protocol.Prepare), situation{rec: half, root: rootForeign}, "unmanaged_directory"},
-		{"remove with a foreign root", planRequest(protocol.Remove), situation{rec: recordIn(statusReady), root: rootForeign}, "ownership_mismatch"},
-		{"remove when the root is gone", planRequest(protocol.Remove), situation{rec: recordIn(statusReady)}, "removing delete retire"},
-		{"remove goes on beside a foreign root", planRequest(protocol.Remove), situation{rec: recordIn(statusRemoving), root: rootForeign}, "delete retire"},
-		{"remove goes on with the root", planRequest(protocol.Remove), situation{rec: recordIn(statusRemoving), root: rootOurs}, "trash delete retire"},
-		{"another source", with(planRequest(protocol.Prepare), func(r *protocol.Request) { r.Configuration = new("a: 1") }), situation{rec: recordIn(statusReady)}, "conflict"},
+		{"remove with a foreign root", planRequest(protocol.Remove), situation{rec: recordIn(record.Ready), root: rootForeign}, "ownership_mismatch"},
+		{"remove when the root is gone", planRequest(protocol.Remove), situation{rec: recordIn(record.Ready)}, "removing delete retire"},
+		{"remove goes on beside a foreign root", planRequest(protocol.Remove), situation{rec: recordIn(record.Removing), root: rootForeign}, "delete retire"},
+		{"remove goes on with the root", planRequest(protocol.Remove), situation{rec: recordIn(record.Removing), root: rootOurs}, "trash delete retire"},
+		{"another source", with(planRequest(protocol.Prepare), func(r *protocol.Request) { r.Configuration = new("a: 1") }), situation{rec: recordIn(record.Ready)}, "conflict"},
 		{"another source while preparing", with(planRequest(protocol.Prepare), func(r *protocol.Request) { r.Configuration = new("a: 1") }), situation{rec: half}, "conflict"},
 		{"another refresh while preparing", with(planRequest(protocol.Prepare), func(r *protocol.Request) { r.Refresh = &protocol.Refresh{} }), situation{rec: half}, "not_ready"},
 		{"the same refresh, stale revision", with(refreshRequest(), func(r *protocol.Request) {
 			r.Refresh, r.ExpectedRevision = &protocol.Refresh{ClientEndpoint: new("ws://old/")}, new(uint64(9))
-		}), situation{rec: recordIn(statusReady), root: rootOurs}, "confirm"},
-		{"stale revision", with(refreshRequest(), func(r *protocol.Request) { r.ExpectedRevision = new(uint64(2)) }), situation{rec: recordIn(statusReady), root: rootOurs}, "revision_mismatch"},
-		{"no revision, overrides there", with(refreshRequest(), func(r *protocol.Request) { r.ExpectedRevision = nil }), situation{rec: recordIn(statusReady), root: rootOurs}, "revision_mismatch"},
+		}), situation{rec: recordIn(record.Ready), root: rootOurs}, "confirm"},
+		{"stale revision", with(refreshRequest(), func(r *protocol.Request) { r.ExpectedRevision = new(uint64(2)) }), situation{rec: recordIn(record.Ready), root: rootOurs}, "revision_mismatch"},
+		{"no revision, overrides there", with(refreshRequest(), func(r *protocol.Request) { r.ExpectedRevision = nil }), situation{rec: recordIn(record.Ready), root: rootOurs}, "revision_mismatch"},
 		{"no revision, no overrides", with(refreshRequest(), func(r *protocol.Request) { r.ExpectedRevision = nil }), situation{rec: plain, root: rootOurs}, "change"},
 		{"stale revision, no overrides", with(refreshRequest(), func(r *protocol.Request) { r.ExpectedRevision = new(uint64(7)) }), situation{rec: plain, root: rootOurs}, "revision_mismatch"},
-		{"clearing the set", with(refreshRequest(), func(r *protocol.Request) { r.Refresh = &protocol.Refresh{} }), situation{rec: recordIn(statusReady), root: rootOurs}, "change"},
-		{"same configuration, new refresh", with(refreshRequest(), func(r *protocol.Request) { r.Configuration = new(source) }), situation{rec: recordIn(statusReady), root: rootOurs}, "change"},
-		{"capture, stale", with(planRequest(protocol.CaptureStartup), func(r *protocol.Request) { r.ExpectedRevision = new(uint64(2)) }), situation{rec: recordIn(statusReady), root: rootOurs}, "revision_mismatch"},
-		{"capture again", with(planRequest(protocol.CaptureStartup), func(r *protocol.Request) { r.LifecycleID = new("life") }), situation{rec: recordIn(statusReady), root: rootOurs}, "confirm"},
+		{"clearing the set", with(refreshRequest(), func(r *protocol.Request) { r.Refresh = &protocol.Refresh{} }), situation{rec: recordIn(record.Ready), root: rootOurs}, "change"},
+		{"same configuration, new refresh", with(refreshRequest(), func(r *protocol.Request) { r.Configuration = new(source) }), situation{rec: recordIn(record.Ready), root: rootOurs}, "change"},
+		{"capture, stale", with(planRequest(protocol.CaptureStartup), func(r *protocol.Request) { r.ExpectedRevision = new(uint64(2)) }), situation{rec: recordIn(record.Ready), root: rootOurs}, "revision_mismatch"},
+		{"capture again", with(planRequest(protocol.CaptureStartup), func(r *protocol.Request) { r.LifecycleID = new("life") }), situation{rec: recordIn(record.Ready), root: rootOurs}, "confirm"},
 		{"capture, changed meanwhile", with(planRequest(protocol.CaptureStartup), func(r *protocol.Request) { r.LifecycleID = new("life") }), situation{rec: plain, root: rootOurs}, "lifecycle_conflict"},
 		{"fork again", planRequest(protocol.CleanFork), situation{rec: forked, root: rootOurs}, "confirm"},
 		{"fork again, as it was asked for", with(planRequest(protocol.CleanFork), func(r *protocol.Request) { r.Refresh = forked.ForkRefresh }), situation{rec: forked, root: rootOurs}, "confirm"},
 		{"fork again, as it now is", with(planRequest(protocol.CleanFork), func(r *protocol.Request) { r.Refresh = forked.Overrides }), situation{rec: forked, root: rootOurs}, "confirm"},
 		{"fork again, another refresh", with(planRequest(protocol.CleanFork), func(r *protocol.Request) { r.Refresh = &protocol.Refresh{} }), situation{rec: forked, root: rootOurs}, "conflict"},
-		{"refresh of a lost root", refreshRequest(), situation{rec: recordIn(statusReady)}, "ownership_mismatch"},
-		{"prepare beside a foreign root", planRequest(protocol.Prepare), situation{rec: recordIn(statusReady), root: rootForeign}, "ownership_mismatch"},
-		{"capture of a lost root", planRequest(protocol.CaptureStartup), situation{rec: recordIn(statusReady)}, "ownership_mismatch"},
-		{"prepare again, the root is lost", planRequest(protocol.Prepare), situation{rec: recordIn(statusReady)}, "confirm"},
+		{"refresh of a lost root", refreshRequest(), situation{rec: recordIn(record.Ready)}, "ownership_mismatch"},
+		{"prepare beside a foreign root", planRequest(protocol.Prepare), situation{rec: recordIn(record.Ready), root: rootForeign}, "ownership_mismatch"},
+		{"capture of a lost root", planRequest(protocol.CaptureStartup), situation{rec: recordIn(record.Ready)}, "ownership_mismatch"},
+		{"prepare again, the root is lost", planRequest(protocol.Prepare), situation{rec: recordIn(record.Ready)}, "confirm"},
 		{"fork again, the root is lost", planRequest(protocol.CleanFork), situation{rec: forked}, "confirm"},
 		{"fork again beside a foreign root", planRequest(protocol.CleanFork), situation{rec: forked, root: rootForeign}, "ownership_mismatch"},
 		{"fork from elsewhere", with(planRequest(protocol.CleanFork), func(r *protocol.Request) { r.Source.Revision = 2 }), situation{rec: forked, root: rootOurs}, "conflict"},
@@ -173,13 +175,13 @@ func TestDecisions(t *testing.T) {
 // No other edge of the status machine exists.
 func TestStatusesFollowOneOrder(t *testing.T) {
 	t.Parallel()
-	allowed := map[status][]status{
-		statusAbsent:    {statusPreparing},
-		statusPreparing: {statusReady, statusRemoving},
-		statusReady:     {statusReady, statusRemoving},
-		statusRemoving:  {statusRetired},
+	allowed := map[record.Status][]record.Status{
+		record.Absent:    {record.Preparing},
+		record.Preparing: {record.Ready, record.Removing},
+		record.Ready:     {record.Ready, record.Removing},
+		record.Removing:  {record.Retired},
 	}
-	for _, st := range []status{statusAbsent, statusPreparing, statusReady, statusRemoving, statusRetired} {
+	for _, st := range []record.Status{record.Absent, record.Preparing, record.Ready, record.Removing, record.Retired} {
 		for _, root := range []presence{rootAbsent, rootOurs, rootForeign} {
 			for _, req := range []*protocol.Request{
 				planRequest(protocol.Prepare), refreshRequest(), planRequest(protocol.CaptureStartup),

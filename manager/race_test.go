@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"simplex/manager/protocol"
+	"simplex/manager/record"
 )
 
 // serverVariable makes the test binary a process that answers one request a line, so
@@ -173,7 +174,7 @@ func checkClaims(tb testing.TB, root, where string) {
 			if err != nil {
 				return err
 			}
-			rec, err := decodeRecord(raw)
+			rec, err := record.Decode(raw)
 			if err != nil {
 				return fmt.Errorf("%s: %w", path, err)
 			}
@@ -187,7 +188,7 @@ func checkClaims(tb testing.TB, root, where string) {
 	slices.Sort(claims)
 	for i := range claims {
 		for _, other := range claims[i+1:] {
-			if within(other, claims[i]) {
+			if strings.HasPrefix(other+"/", claims[i]+"/") {
 				tb.Errorf("%s: %s is claimed inside %s", where, other, claims[i])
 			}
 		}
@@ -232,9 +233,9 @@ func TestLifeRaces(t *testing.T) {
 		}
 		where := fmt.Sprintf("round %d", round)
 		p.checkSound(where)
-		if rec := p.record("a"); rec.Status == statusRetired {
+		if rec := p.record("a"); rec.Status == record.Retired {
 			removed++
-		} else if rec.Status != statusReady {
+		} else if rec.Status != record.Ready {
 			t.Errorf("%s: ended %s", where, rec.Status)
 		}
 		if left := p.leftovers(); len(left) > 0 {

@@ -4,12 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/maphash"
 	"io"
 	"path/filepath"
 
 	"simplex/internal/safepath"
+	"simplex/manager/configuration"
 	"simplex/manager/protocol"
+	"simplex/manager/statefile"
 )
 
 // The files of a worker's state directory.
@@ -55,7 +56,7 @@ func (s *session) readState() (*Result, error) {
 	if err := s.share(); err != nil {
 		return nil, err
 	}
-	doc, err := s.rec.document()
+	doc, err := configuration.Of(s.rec)
 	if err != nil {
 		return nil, err
 	}
@@ -114,11 +115,11 @@ func (s *session) openIn(dir *safepath.Dir, name string) (*safepath.File, error)
 // readJSON checks both files whole before the answer begins, and then reads them once
 // more while it is written, so that no size needs memory.
 func (s *session) readJSON(dir *safepath.Dir) (*Result, error) {
-	st, err := s.checked(dir, stateFile, checkObject)
+	st, err := s.checked(dir, stateFile, statefile.CheckObject)
 	if err != nil {
 		return nil, err
 	}
-	text, err := s.checked(dir, readableFile, checkText)
+	text, err := s.checked(dir, readableFile, statefile.CheckText)
 	if err != nil {
 		return nil, err
 	}
@@ -126,13 +127,13 @@ func (s *session) readJSON(dir *safepath.Dir) (*Result, error) {
 		if _, err := io.WriteString(w, `{"backend":"json","state":`); err != nil {
 			return err
 		}
-		if err := st.copyTo(w, compactJSON); err != nil {
+		if err := st.CopyTo(w, statefile.CopyObject); err != nil {
 			return err
 		}
 		if _, err := io.WriteString(w, `,"readable":`); err != nil {
 			return err
 		}
-		if err := text.copyTo(w, quoteText); err != nil {
+		if err := text.CopyTo(w, statefile.CopyText); err != nil {
 			return err
 		}
 		_, err := io.WriteString(w, "}")
@@ -142,19 +143,18 @@ func (s *session) readJSON(dir *safepath.Dir) (*Result, error) {
 }
 
 // checked opens and checks a file, nil where it or its directory is missing.
-func (s *session) checked(dir *safepath.Dir, name string, check func(io.Reader) error) (*checkedFile, error) {
+func (s *session) checked(dir *safepath.Dir, name string, check func(io.Reader) error) (*statefile.File, error) {
 	f, err := s.openIn(dir, name)
 	if err != nil || f == nil {
 		return nil, err
 	}
-	c := &checkedFile{file: f, seed: maphash.MakeSeed()}
-	c.sum, err = c.read(check)
+	c, err := statefile.Check(f, check)
 	return c, corrupt(f, err)
 }
 
 // corrupt names the file whose content is no state; an I/O error stays one.
 func corrupt(f *safepath.File, err error) error {
-	if errors.Is(err, errContent) {
+	if errors.Is(err, statefile.ErrContent) {
 		return refuse(protocol.StateCorrupt, fmt.Sprintf("%s: %v", filepath.Base(f.Path()), err))
 	}
 	return err
@@ -209,7 +209,7 @@ func (s *session) readDatabase(dir *safepath.Dir) (*Result, error) {
 		return nil, err
 	}
 	s.others = append(s.others, func() { _ = snap.Close() })
-	text, err := s.checked(dir, readableFile, checkText)
+	text, err := s.checked(dir, readableFile, statefile.CheckText)
 	if err != nil {
 		return nil, err
 	}
@@ -223,10 +223,10 @@ func (s *session) readDatabase(dir *safepath.Dir) (*Result, error) {
 		if _, err := io.WriteString(w, `,"readable":`); err != nil {
 			return err
 		}
-		if err := text.copyTo(w, quoteText); err != nil {
+		if err := text.CopyTo(w, statefile.CopyText); err != nil {
 			return err
 		}
-		tail, err := object(struct {
+		tail, err := marshal(struct {
 			Revision    *uint64 `json:"revision,omitzero"`
 			OperationID *string `json:"operation_id,omitzero"`
 		}{snap.Revision(), snap.OperationID()})

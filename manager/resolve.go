@@ -14,7 +14,11 @@ import (
 	"simplex/internal/durable"
 	"simplex/internal/safepath"
 	"simplex/load"
+	"simplex/load/document"
+	"simplex/manager/configuration"
 	"simplex/manager/protocol"
+	"simplex/manager/record"
+	"simplex/manager/reference"
 )
 
 // ErrNotResolved: a managed reference that no worker may start from. The error's text
@@ -35,7 +39,7 @@ type Managed struct {
 
 // Config checks the effective configuration as load.Load checks a file.
 func (m *Managed) Config(opt load.Options) (*load.Config, error) {
-	tree, err := load.ParseJSON(m.ConfigPath, m.Effective)
+	tree, err := document.ParseJSON(m.ConfigPath, m.Effective)
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +57,7 @@ func (m *Manager) Resolve(path string) (*Managed, error) {
 	if err != nil {
 		return nil, fmt.Errorf("configuration: %w", err)
 	}
-	if !mentionsReference(raw) || !isReference(raw) {
+	if !reference.Is(raw) {
 		return nil, nil
 	}
 	s := &session{m: m}
@@ -66,12 +70,6 @@ func (m *Manager) Resolve(path string) (*Managed, error) {
 	s.lease = nil
 	s.close()
 	return managed, nil
-}
-
-// isReference tells an edited reference from a configuration that only mentions one.
-func isReference(raw []byte) bool {
-	tree, err := load.ParseYAML("", raw)
-	return err == nil && tree.Root.Get(referenceKey) != nil
 }
 
 func readConfig(path string) ([]byte, os.FileInfo, error) {
@@ -87,19 +85,19 @@ func readConfig(path string) ([]byte, os.FileInfo, error) {
 	if !info.Mode().IsRegular() {
 		return nil, nil, &os.PathError{Op: "open", Path: path, Err: durable.ErrNotRegular}
 	}
-	raw, err := io.ReadAll(io.LimitReader(f, maxReference+1))
-	if len(raw) > maxReference {
+	raw, err := io.ReadAll(io.LimitReader(f, reference.MaxSize+1))
+	if len(raw) > reference.MaxSize {
 		raw = nil // whoever reads it as a configuration has a limit of its own
 	}
 	return raw, info, err
 }
 
 func (s *session) resolve(path string, raw []byte, info os.FileInfo) (*Managed, error) {
-	ref, err := decodeReference(raw)
+	ref, err := reference.Decode(raw)
 	if err != nil {
 		return nil, fmt.Errorf("%w; start from the file as `simplex manage` wrote it", err)
 	}
-	own := configPath(ref.Directory)
+	own := configuration.Path(ref.Directory)
 	if err := s.checkPlace(path, own, ref, info); err != nil {
 		return nil, err
 	}
@@ -110,11 +108,11 @@ func (s *session) resolve(path string, raw []byte, info os.FileInfo) (*Managed, 
 	if err := s.checkRecord(ref); err != nil {
 		return nil, err
 	}
-	doc, err := s.rec.document()
+	doc, err := configuration.Of(s.rec)
 	if err != nil {
 		return nil, err
 	}
-	if err := checkEndpoints(doc); err != nil {
+	if err := configuration.CheckEndpoints(doc); err != nil {
 		return nil, err
 	}
 	if err := s.checkStorage(doc); err != nil {
@@ -125,7 +123,7 @@ func (s *session) resolve(path string, raw []byte, info os.FileInfo) (*Managed, 
 
 // checkPlace refuses a reference that was copied or moved: the path must be its own, and
 // the file there this file, with no second name.
-func (s *session) checkPlace(path, own string, ref *reference, info os.FileInfo) error {
+func (s *session) checkPlace(path, own string, ref *reference.Reference, info os.FileInfo) error {
 	elsewhere := fmt.Errorf("the reference belongs to %s and was copied or moved; start from there, or prepare an allocation of its own", own)
 	full, err := absolute(path)
 	if err != nil {
@@ -138,13 +136,13 @@ func (s *session) checkPlace(path, own string, ref *reference, info os.FileInfo)
 	if err != nil {
 		return err
 	}
-	defer c.close()
-	config, err := c.last().Descend(filepath.Join(ref.AllocationID, configDir), safepath.Search)
+	defer c.Close()
+	config, err := c.Last().Descend(filepath.Join(ref.AllocationID, configuration.Dir), safepath.Search)
 	if err != nil {
 		return err
 	}
 	defer config.Close()
-	now, err := config.Look(configFile)
+	now, err := config.Look(configuration.File)
 	if err != nil {
 		return err
 	}
@@ -187,13 +185,13 @@ func (s *session) holdLease() (err error) {
 }
 
 // checkRecord is looked at under the lease, so that it stays true.
-func (s *session) checkRecord(ref *reference) error {
-	switch s.rec.status() {
-	case statusAbsent:
+func (s *session) checkRecord(ref *reference.Reference) error {
+	switch record.StatusOf(s.rec) {
+	case record.Absent:
 		return errors.New("the allocation has no record; prepare a new one")
-	case statusRetired, statusRemoving:
+	case record.Retired, record.Removing:
 		return errors.New("the allocation was removed; prepare a new one under another identity")
-	case statusPreparing:
+	case record.Preparing:
 		return errors.New("the allocation is not complete; repeat the request that prepares it")
 	}
 	if s.rec.Nonce != ref.Nonce {
@@ -206,28 +204,8 @@ func (s *session) checkRecord(ref *reference) error {
 	return err
 }
 
-// checkEndpoints refuses the placeholders that a clean fork begins with.
-func checkEndpoints(doc *document) error {
-	tree, err := load.ParseJSON("effective configuration", doc.Effective)
-	if err != nil {
-		return err
-	}
-	for _, e := range endpoints {
-		n := tree.Root.At(e.path...)
-		if n == nil || n.Kind != load.KindString {
-			continue
-		}
-		ep, err := load.ParseEndpoint(n.Text)
-		if err == nil && strings.EqualFold(strings.TrimSuffix(ep.Host, "."), placeholderHost) {
-			return fmt.Errorf("%s is a placeholder at %s; give the fork its endpoints with a prepare that has refresh",
-				strings.Join(e.path, "."), placeholderHost)
-		}
-	}
-	return nil
-}
-
 // checkStorage refuses links where the worker is going to write.
-func (s *session) checkStorage(doc *document) error {
+func (s *session) checkStorage(doc *record.Document) error {
 	root, err := s.parent.Dir(s.id(), safepath.Search)
 	if err != nil {
 		return err

@@ -1,6 +1,10 @@
 package manager
 
-import "simplex/internal/safepath"
+import (
+	"simplex/internal/safepath"
+	"simplex/manager/record"
+	"simplex/manager/reference"
+)
 
 // presence of the root, as plan needs it.
 type presence int
@@ -10,6 +14,10 @@ const (
 	rootOurs
 	rootForeign
 )
+
+func identify(info safepath.Info) *record.RootID {
+	return &record.RootID{Dev: info.Dev, Ino: info.Ino, Born: info.Born}
+}
 
 // findRoot tells whether the directory there is the one that was prepared: the same
 // inode, or one whose reference carries the record's nonce. A read error is an error and
@@ -30,7 +38,7 @@ func (s *session) findRoot() (presence, error) {
 		return rootForeign, err
 	}
 	defer dir.Close()
-	ref, err := readReference(dir)
+	ref, err := reference.Read(dir)
 	if err != nil {
 		return rootForeign, err
 	}

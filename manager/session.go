@@ -9,7 +9,10 @@ import (
 
 	"simplex/internal/durable"
 	"simplex/internal/safepath"
+	"simplex/manager/ancestors"
+	"simplex/manager/configuration"
 	"simplex/manager/protocol"
+	"simplex/manager/record"
 )
 
 // session is one request at work: what it has opened, locked and published.
@@ -17,7 +20,7 @@ type session struct {
 	m   *Manager
 	req *protocol.Request
 
-	chain  *chain
+	chain  *ancestors.Chain
 	parent *safepath.Dir
 	mgr    *safepath.Dir
 	lease  *safepath.File // <id>.lock, locked
@@ -25,9 +28,9 @@ type session struct {
 	guard  *safepath.File // session.lock, for remove
 	others []func()       // what else has to be given back
 
-	rec       *record // nil: none
-	locked    bool    // the exclusive lease is held: published is known
-	published bool    // a rename of this request took effect
+	rec       *record.Record // nil: none
+	locked    bool           // the exclusive lease is held: published is known
+	published bool           // a rename of this request took effect
 }
 
 func (s *session) id() string { return s.req.AllocationID }
@@ -41,7 +44,16 @@ func (s *session) close() {
 	_ = s.root.Close()
 	_ = s.lease.Close()
 	_ = s.mgr.Close()
-	s.chain.close()
+	s.chain.Close()
+}
+
+// walk opens the directories above the allocation.
+func (m *Manager) walk(directory string, mutates, creates bool) (*ancestors.Chain, error) {
+	c, err := ancestors.Open(m.ops, directory, mutates, creates)
+	if errors.Is(err, ancestors.ErrMissing) {
+		return nil, notFound()
+	}
+	return c, err
 }
 
 // look opens the way to the record without locks, for reading.
@@ -50,11 +62,11 @@ func (s *session) look() error {
 	if s.chain, err = s.m.walk(s.req.Directory, false, false); err != nil {
 		return err
 	}
-	s.parent = s.chain.last()
+	s.parent = s.chain.Last()
 	if _, err := s.rootInfo(); err != nil {
 		return err
 	}
-	s.mgr, err = openManagerDir(s.parent, safepath.Search)
+	s.mgr, err = ancestors.ManagerDir(s.parent, safepath.Search)
 	if missing(err) {
 		return notFound()
 	}
@@ -72,12 +84,12 @@ func (s *session) acquire(creates bool) error {
 	if s.chain, err = s.m.walk(s.req.Directory, true, creates); err != nil {
 		return err
 	}
-	s.parent = s.chain.last()
+	s.parent = s.chain.Last()
 	root, err := s.rootInfo()
 	if err != nil {
 		return err
 	}
-	s.mgr, err = openManagerDir(s.parent, safepath.Read)
+	s.mgr, err = ancestors.ManagerDir(s.parent, safepath.Read)
 	if missing(err) {
 		if err := refuseNew(root, creates); err != nil {
 			return err
@@ -148,7 +160,7 @@ func (s *session) makeManagerDir() (err error) {
 	if err = s.parent.Sync(); err != nil {
 		return err
 	}
-	s.mgr, err = openManagerDir(s.parent, safepath.Read)
+	s.mgr, err = ancestors.ManagerDir(s.parent, safepath.Read)
 	return err
 }
 
@@ -178,16 +190,16 @@ func (s *session) load() error {
 		return err
 	}
 	defer f.Close()
-	raw, err := f.ReadAll(maxRecord)
+	raw, err := f.ReadAll(record.MaxSize)
 	if errors.Is(err, safepath.ErrTooLarge) {
-		return fmt.Errorf("%w: %w", errRecord, err)
+		return fmt.Errorf("%w: %w", record.ErrDamaged, err)
 	}
 	if err != nil {
 		return err
 	}
-	rec, err := decodeRecord(raw)
+	rec, err := record.Decode(raw)
 	if err == nil && (rec.AllocationID != s.id() || rec.Directory != s.req.Directory) {
-		err = fmt.Errorf("%w: it is another allocation's", errRecord)
+		err = fmt.Errorf("%w: it is another allocation's", record.ErrDamaged)
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", f.Path(), err)
@@ -226,12 +238,12 @@ func (s *session) lockSession() (err error) {
 			back()
 		}
 	}()
-	s.guard, err = s.root.LockFile(sessionLock, safepath.Exclusive, false)
+	s.guard, err = s.root.LockFile(configuration.SessionLock, safepath.Exclusive, false)
 	if errors.Is(err, unix.EACCES) {
 		if undo, err = s.regain(); err != nil {
 			return err
 		}
-		s.guard, err = s.root.LockFile(sessionLock, safepath.Exclusive, false)
+		s.guard, err = s.root.LockFile(configuration.SessionLock, safepath.Exclusive, false)
 	}
 	if err != nil && !missing(err) {
 		return err
@@ -251,7 +263,7 @@ func (s *session) regain() (undo []func(), err error) {
 		return nil, err
 	}
 	undo = append(undo, back)
-	if back, err = s.root.RegainFile(sessionLock); missing(err) {
+	if back, err = s.root.RegainFile(configuration.SessionLock); missing(err) {
 		return undo, nil
 	}
 	return append(undo, back), err

@@ -89,12 +89,3 @@ func BenchmarkDrain(b *testing.B) {
 		}
 	})
 }
-
-func BenchmarkCapture(b *testing.B) {
-	p := make([]byte, readChunk)
-	c := newCapture(DefaultMaxOutputBytes, DefaultTailBytes, Stdout)
-	b.SetBytes(readChunk)
-	for b.Loop() {
-		c.add(0, p)
-	}
-}

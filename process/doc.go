@@ -3,9 +3,12 @@
 //
 // It owns: the session table of a [Store]; the launch of a child in its own
 // process group (or its own terminal session); its standard input queue; the
-// capture of its output under one raw-byte budget; the observation of its
-// exit; signals to its group; and the orderly end of everything that descends
-// from it.
+// draining of its output; the observation of its exit; and the orderly end of
+// everything that descends from it.
+//
+// What it is made of has packages of its own: capture keeps output under one
+// raw-byte budget, kin knows children, orphans and the process table, sandbox
+// confines a child, execve prepares what a child is given.
 //
 // It refuses: launches beyond the table's limit or after shutdown began,
 // input after the end of input, release of a running session. It knows nothing
@@ -15,19 +18,16 @@
 //
 //   - A session is in the table before anybody waits for it, and its number is
 //     never used twice.
-//   - Whoever reaps a child holds the lock that signals need, so no signal is
-//     ever sent to a process id that was given back to the kernel.
 //   - Readers drain until end of file whatever the budget says: a child never
-//     blocks on its output. A process keeps at most budget + tails + a constant
-//     (one block for each stream) in memory, and a read buffer for each stream
-//     only while something comes.
+//     blocks on its output. A read buffer for each stream is held only while
+//     something comes.
 //   - Waiting is by notification: [Session.Exited], [Session.Complete],
 //     [Store.WaitAny]. Nothing polls.
 //   - Every descriptor made here is close-on-exec; a child gets 0, 1 and 2
 //     only (and 3 for a launch with a Script).
-//   - After [Store.Shutdown] with a [Reaper] no descendant is left, whatever
+//   - After [Store.Shutdown] with a reaper no descendant is left, whatever
 //     group or session it moved to.
 //
 // A child talks to its host through an ioEnvironment: pipes, or a terminal.
-// Sessions, capture and input know only that interface.
+// Sessions and input know only that interface.
 package process

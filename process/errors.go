@@ -41,8 +41,6 @@ var (
 	ErrNoInput = errors.New("session has no input")
 	// ErrNotTerminal: the session has no terminal to resize.
 	ErrNotTerminal = errors.New("session has no terminal")
-	// ErrMalformedEntry: an environment entry without '=', with an empty key or a NUL.
-	ErrMalformedEntry = errors.New("malformed environment entry")
 )
 
 // Error is a failure of the process layer: what was tried, on what, and why it failed.

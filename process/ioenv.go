@@ -7,6 +7,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"simplex/process/capture"
 )
 
 // ioEnvironment is what connects a child with its host. A launch asks it for
@@ -28,7 +30,7 @@ type ioEnvironment interface {
 
 // source is one stream to drain until end of file.
 type source struct {
-	name Stream
+	name capture.Stream
 	file *os.File
 	// ends tells whether err is this source's way to say end of file.
 	ends func(err error) bool
@@ -95,7 +97,7 @@ func openPipes(input Input) (*pipes, error) {
 }
 
 func (p *pipes) open(input Input) error {
-	for i, name := range []Stream{Stdout, Stderr} {
+	for i, name := range []capture.Stream{capture.Stdout, capture.Stderr} {
 		ours, theirs, err := pipe(0)
 		if err != nil {
 			return err
@@ -162,8 +164,8 @@ func (p *pipes) abandon() {
 func (p *pipes) sources() []source {
 	never := func(error) bool { return false }
 	return []source{
-		{name: Stdout, file: p.output[0], ends: never},
-		{name: Stderr, file: p.output[1], ends: never},
+		{name: capture.Stdout, file: p.output[0], ends: never},
+		{name: capture.Stderr, file: p.output[1], ends: never},
 	}
 }
 

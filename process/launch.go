@@ -2,10 +2,13 @@ package process
 
 import (
 	"errors"
-	"os"
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"simplex/process/execve"
+	"simplex/process/kin"
+	"simplex/process/sandbox"
 )
 
 // launch is a checked LaunchSpec: what execve will get.
@@ -16,21 +19,21 @@ type launch struct {
 	dir    string
 	script string
 
-	sandbox *Sandbox // nil: not confined
+	sandbox *sandbox.Box // nil: not confined
 }
 
 // prepareLaunch does all checks that need no child: environment, executable,
 // directory, sizes.
 func prepareLaunch(spec LaunchSpec, host []string) (launch, error) {
-	hostPath, _ := lookupEnvironment(host, "PATH")
+	hostPath, _ := execve.LookupEnvironment(host, "PATH")
 	if !spec.InheritEnvironment {
 		host = nil
 	}
-	env, err := assembleEnvironment(host, spec.Environment)
+	env, err := execve.MergeEnvironment(host, spec.Environment)
 	if err != nil {
 		return launch{}, &Error{Stage: StageEnvironment, Subject: spec.Executable, Err: err}
 	}
-	path, ok := lookupEnvironment(env, "PATH")
+	path, ok := execve.LookupEnvironment(env, "PATH")
 	if !ok {
 		path = hostPath
 	}
@@ -41,26 +44,12 @@ func prepareLaunch(spec LaunchSpec, host []string) (launch, error) {
 	l.argv = append([]string{spec.Executable}, spec.Arguments...)
 	err = checkStrings(l.argv, env, l.script)
 	if err == nil {
-		err = checkDirectory(l.dir)
+		err = execve.CheckDirectory(l.dir)
 	}
 	if err != nil {
 		return launch{}, &Error{Stage: StageSpawn, Subject: spec.Executable, Err: err}
 	}
 	return l, nil
-}
-
-func checkDirectory(dir string) error {
-	if dir == "" {
-		return nil
-	}
-	info, err := os.Stat(dir)
-	if err != nil {
-		return err
-	}
-	if !info.IsDir() {
-		return &os.PathError{Op: "chdir", Path: dir, Err: unix.ENOTDIR}
-	}
-	return nil
 }
 
 // openEnvironment makes the pipes or the terminal of a launch.
@@ -73,10 +62,10 @@ func openEnvironment(spec LaunchSpec) (ioEnvironment, error) {
 
 // start runs l with io as its descriptors 0–2. It returns after the child's
 // exec has succeeded or failed.
-func (l launch) start(io ioEnvironment) (*child, error) {
+func (l launch) start(io ioEnvironment) (*kin.Child, error) {
 	files := io.childFiles()
 	if l.script != "" {
-		fd, err := scriptFile(l.script)
+		fd, err := execve.TextFile(l.script)
 		if err != nil {
 			return nil, err
 		}
@@ -90,7 +79,7 @@ func (l launch) start(io ioEnvironment) (*child, error) {
 }
 
 // exec starts l as it is.
-func (l launch) exec(io ioEnvironment, files []uintptr) (*child, error) {
+func (l launch) exec(io ioEnvironment, files []uintptr) (*kin.Child, error) {
 	pidfd := -1
 	attr := &syscall.SysProcAttr{PidFD: &pidfd}
 	io.configure(attr)
@@ -103,7 +92,38 @@ func (l launch) exec(io ioEnvironment, files []uintptr) (*child, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newChild(pid, pidfd), nil
+	return kin.NewChild(pid, pidfd), nil
+}
+
+// startConfined is exec by way of sandbox.ConfineMain.
+func (l launch) startConfined(io ioEnvironment, files []uintptr) (*kin.Child, error) {
+	var terminals []string
+	if t, ok := io.(*terminal); ok {
+		terminals = append(terminals, t.slave.Name())
+	}
+	c, err := l.sandbox.Confine(sandbox.Target{Path: l.path, Argv: l.argv, Env: l.env}, len(files), terminals...)
+	if err != nil {
+		return nil, err
+	}
+	defer c.Close()
+	for _, f := range c.Files() {
+		files = append(files, f.Fd())
+	}
+	by := launch{path: sandbox.Executable, argv: c.Arguments(), dir: l.dir}
+	child, err := by.exec(io, files)
+	if err != nil {
+		return nil, err
+	}
+	err = c.Outcome()
+	if err == nil {
+		return child, nil
+	}
+	_, _ = child.Wait()
+	child.Close()
+	if errors.Is(err, unix.E2BIG) {
+		return nil, l.tooLarge()
+	}
+	return nil, err
 }
 
 func (l launch) tooLarge() error {
@@ -129,24 +149,4 @@ func (l launch) limit() int {
 		return low
 	}
 	return int(max(low, min(high, stack.Cur/4)))
-}
-
-// scriptFile is an anonymous file with the text.
-func scriptFile(text string) (int, error) {
-	fd, err := unix.MemfdCreate("script", unix.MFD_CLOEXEC)
-	if err != nil {
-		return -1, err
-	}
-	for len(text) > 0 {
-		n, err := unix.Write(fd, []byte(text))
-		if errors.Is(err, unix.EINTR) {
-			continue
-		}
-		if err != nil {
-			_ = unix.Close(fd)
-			return -1, err
-		}
-		text = text[n:]
-	}
-	return fd, nil
 }

@@ -13,42 +13,20 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
-)
 
-func TestEnvironmentRules(t *testing.T) {
-	t.Parallel()
-	host := []string{"A=1", "B=2", "broken", "=C:", "A=3"}
-	for _, c := range []struct {
-		host, explicit, want []string
-	}{
-		{host, nil, []string{"A=3", "B=2"}},
-		{host, []string{"B=", "C=x=y", "B=9"}, []string{"A=3", "B=9", "C=x=y"}},
-		{nil, []string{"K="}, []string{"K="}},
-		{nil, nil, []string{}},
-	} {
-		got, err := assembleEnvironment(c.host, c.explicit)
-		if err != nil || !slices.Equal(got, c.want) {
-			t.Errorf("%q + %q: got %q, %v", c.host, c.explicit, got, err)
-		}
-	}
-	for _, bad := range []string{"", "novalue", "=x", "A=\x00"} {
-		if _, err := assembleEnvironment(nil, []string{"OK=1", bad}); !errors.Is(err, ErrMalformedEntry) {
-			t.Errorf("%q: %v", bad, err)
-		} else if !strings.Contains(err.Error(), "entry 1") {
-			t.Errorf("%q: the message does not name the index: %v", bad, err)
-		}
-	}
-}
+	"simplex/process/capture"
+	"simplex/process/execve"
+)
 
 func TestChildGetsExactlyTheEnvironmentAsked(t *testing.T) {
 	t.Parallel()
 	store := newStore(t, Config{Environment: func() []string { return []string{"HOST=1", "PATH=/usr/bin:/bin"} }})
 	s := run(t, store, LaunchSpec{Executable: "env", Environment: []string{"X=1", "X=2"}})
-	if got := output(s, Stdout); got != "X=2\n" { // found by the host's PATH, which it does not get
+	if got := output(s, capture.Stdout); got != "X=2\n" { // found by the host's PATH, which it does not get
 		t.Errorf("got %q", got)
 	}
 	s = run(t, store, LaunchSpec{Executable: "env", InheritEnvironment: true, Environment: []string{"HOST=2"}})
-	if got := output(s, Stdout); got != "HOST=2\nPATH=/usr/bin:/bin\n" {
+	if got := output(s, capture.Stdout); got != "HOST=2\nPATH=/usr/bin:/bin\n" {
 		t.Errorf("got %q", got)
 	}
 }
@@ -115,11 +93,11 @@ func TestRelativePathsAreTheHosts(t *testing.T) {
 	}
 	store := newStore(t, Config{})
 	s := run(t, store, LaunchSpec{Executable: "./here", WorkingDirectory: "sub", InheritEnvironment: true})
-	if got := output(s, Stdout); got != filepath.Join(dir, "sub")+"\n" {
+	if got := output(s, capture.Stdout); got != filepath.Join(dir, "sub")+"\n" {
 		t.Errorf("relative path: %q", got)
 	}
 	s = run(t, store, LaunchSpec{Executable: "here", WorkingDirectory: "sub", Environment: []string{"PATH=."}})
-	if got := output(s, Stdout); got != filepath.Join(dir, "sub")+"\n" {
+	if got := output(s, capture.Stdout); got != filepath.Join(dir, "sub")+"\n" {
 		t.Errorf("relative PATH hit: %q", got)
 	}
 }
@@ -149,7 +127,7 @@ func TestLaunchFailures(t *testing.T) {
 		"tty no format":  {LaunchSpec{Executable: noShebang, TTY: true}, StageSpawn, unix.ENOEXEC},
 		"no directory":   {LaunchSpec{Executable: "/bin/sh", WorkingDirectory: "/nonexistent"}, StageSpawn, fs.ErrNotExist},
 		"a file as cwd":  {LaunchSpec{Executable: "/bin/sh", WorkingDirectory: "/etc/passwd"}, StageSpawn, unix.ENOTDIR},
-		"bad entry":      {LaunchSpec{Executable: "/bin/sh", Environment: []string{"x"}}, StageEnvironment, ErrMalformedEntry},
+		"bad entry":      {LaunchSpec{Executable: "/bin/sh", Environment: []string{"x"}}, StageEnvironment, execve.ErrMalformedEntry},
 		"NUL argument":   {LaunchSpec{Executable: "/bin/sh", Arguments: []string{"a\x00b"}}, StageSpawn, fs.ErrInvalid},
 		"long argument":  {LaunchSpec{Executable: "/bin/sh", Arguments: []string{long}}, StageSpawn, nil},
 		"long entry":     {LaunchSpec{Executable: "/bin/sh", Environment: []string{"K=" + long}}, StageSpawn, nil},
@@ -183,7 +161,7 @@ func TestLargestArgumentFits(t *testing.T) {
 	t.Parallel()
 	spec := sh(`printf %s "$1" | wc -c`)
 	spec.Arguments = append(spec.Arguments, "sh", strings.Repeat("x", MaxArgument))
-	if got := strings.TrimSpace(output(run(t, newStore(t, Config{}), spec), Stdout)); got != fmt.Sprint(MaxArgument) {
+	if got := strings.TrimSpace(output(run(t, newStore(t, Config{}), spec), capture.Stdout)); got != fmt.Sprint(MaxArgument) {
 		t.Errorf("got %s", got)
 	}
 }
@@ -195,14 +173,14 @@ func TestShellSpec(t *testing.T) {
 		return []string{"SHELL=/usr/bin/fish", "PATH=/usr/bin:/bin"}
 	}})
 	short := run(t, store, ShellSpec("[[ a == a ]] && echo yes; set -o pipefail; false | true; echo $?; echo $0"))
-	if got, want := output(short, Stdout), "yes\n1\n"+Shell()+"\n"; got != want {
+	if got, want := output(short, capture.Stdout), "yes\n1\n"+Shell()+"\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	// The long line's own children must not see the descriptor it came by.
 	body := strings.Repeat("0123456789abcde\n", 140000/16)
 	long := run(t, store, ShellSpec("cat <<'END' | wc -c\n"+body+"END\necho $0 $LINENO; ls /proc/self/fd | wc -l; exit 7"))
-	if got, want := strings.Fields(output(long, Stdout)), []string{fmt.Sprint(len(body)), Shell(), "8753", "4"}; !slices.Equal(got, want) {
-		t.Errorf("got %q, want %q; stderr %q", got, want, output(long, Stderr))
+	if got, want := strings.Fields(output(long, capture.Stdout)), []string{fmt.Sprint(len(body)), Shell(), "8753", "4"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q; stderr %q", got, want, output(long, capture.Stderr))
 	}
 	if code := exitCode(t, long); code != 7 {
 		t.Errorf("exit code %d", code)
@@ -224,10 +202,7 @@ func TestChildrenInheritNothing(t *testing.T) {
 		// The loader opens and closes libraries first; what was inherited stays.
 		var fds []int
 		for deadline := time.Now().Add(patience); !slices.Equal(fds, []int{0, 1, 2}); {
-			var err error
-			if fds, err = numbersIn(fmt.Sprintf("/proc/%d/fd", s.Snapshot().PID)); err != nil {
-				t.Fatal(err)
-			}
+			fds = descriptors(t, fmt.Sprintf("/proc/%d/fd", s.Snapshot().PID))
 			slices.Sort(fds)
 			if time.Now().After(deadline) {
 				t.Fatalf("input %d, tty %v: descriptors %v", spec.Input, spec.TTY, fds)
@@ -238,9 +213,5 @@ func TestChildrenInheritNothing(t *testing.T) {
 
 func openFDs(t testing.TB) int {
 	t.Helper()
-	fds, err := numbersIn("/proc/self/fd")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return len(fds)
+	return len(descriptors(t, "/proc/self/fd"))
 }

@@ -6,16 +6,21 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"go.uber.org/goleak"
 	"golang.org/x/sys/unix"
+
+	"simplex/process/capture"
+	"simplex/process/kin"
+	"simplex/process/sandbox"
 )
 
 func TestMain(m *testing.M) {
-	ConfineMain(os.Args)
+	sandbox.ConfineMain(os.Args)
 	goleak.VerifyTestMain(m)
 }
 
@@ -68,7 +73,7 @@ func run(t testing.TB, store *Store, spec LaunchSpec) *Session {
 }
 
 // output is the whole retained output of a stream.
-func output(s *Session, stream Stream) string {
+func output(s *Session, stream capture.Stream) string {
 	return string(s.Read(stream, true)[0].Data)
 }
 
@@ -122,20 +127,14 @@ func (g *gate) wait(t testing.TB, n int) string {
 // whoever their parent is.
 func marked(t testing.TB, mark string) []string {
 	t.Helper()
-	pids, err := numbersIn("/proc")
-	if err != nil {
-		t.Fatal(err)
-	}
 	var found []string
-	for _, pid := range pids {
-		environ, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
-		if err != nil || !bytes.Contains(environ, []byte(mark)) {
+	for _, e := range processes(t) {
+		environ, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", e.PID))
+		if err != nil || !bytes.Contains(environ, []byte(mark)) || !e.Living() {
 			continue
 		}
-		if e, ok := readEntry(pid, make([]byte, 4096)); ok && e.living() {
-			line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
-			found = append(found, fmt.Sprintf("%d %s", pid, strings.ReplaceAll(string(line), "\x00", " ")))
-		}
+		line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", e.PID))
+		found = append(found, fmt.Sprintf("%d %s", e.PID, strings.ReplaceAll(string(line), "\x00", " ")))
 	}
 	return found
 }
@@ -144,10 +143,37 @@ func marked(t testing.TB, mark string) []string {
 func zombies(t testing.TB) []int {
 	t.Helper()
 	var dead []int
-	for _, pid := range childrenByScan() {
-		if e, ok := readEntry(pid, make([]byte, 4096)); ok && !e.living() {
-			dead = append(dead, pid)
+	for _, e := range processes(t) {
+		if e.Parent == os.Getpid() && !e.Living() {
+			dead = append(dead, e.PID)
 		}
 	}
 	return dead
+}
+
+func processes(t testing.TB) []kin.Entry {
+	t.Helper()
+	table, err := kin.Scan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return table
+}
+
+// descriptors lists the numbers in a directory of open files.
+func descriptors(t testing.TB, dir string) []int {
+	t.Helper()
+	list, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var fds []int
+	for _, entry := range list {
+		fd, err := strconv.Atoi(entry.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		fds = append(fds, fd)
+	}
+	return fds
 }

@@ -4,21 +4,23 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"simplex/process/capture"
+	"simplex/process/sandbox"
 )
 
 // place is a workspace, a temporary directory, and a directory outside both with
 // one file in it.
 type place struct{ workspace, temp, outside string }
 
-func newPlace(t testing.TB) (place, *Sandbox) {
+func newPlace(t testing.TB) (place, *sandbox.Box) {
 	t.Helper()
-	if err := SandboxAvailable(); err != nil {
+	if err := sandbox.Available(); err != nil {
 		t.Skip(err)
 	}
 	root := t.TempDir()
@@ -33,7 +35,7 @@ func newPlace(t testing.TB) (place, *Sandbox) {
 			t.Fatal(err)
 		}
 	}
-	s := &Sandbox{Workspace: p.workspace, Temp: p.temp}
+	s := &sandbox.Box{Workspace: p.workspace, Temp: p.temp}
 	if err := s.Check(); err != nil {
 		t.Fatal(err)
 	}
@@ -82,15 +84,15 @@ var attempts = []string{
 func TestSandboxKeepsOutsideWhole(t *testing.T) {
 	t.Parallel()
 	for _, tty := range []bool{false, true} {
-		p, sandbox := newPlace(t)
-		store := newStore(t, Config{Sandbox: sandbox})
+		p, box := newPlace(t)
+		store := newStore(t, Config{Sandbox: box})
 		for _, attempt := range attempts {
 			spec := sh("echo mine > mine; " + attempt)
 			spec.WorkingDirectory, spec.TTY = p.workspace, tty
 			spec.Environment = []string{"D=" + p.outside}
 			s := run(t, store, spec)
 			if exitCode(t, s) == 0 {
-				t.Errorf("tty %v: %s succeeded: %s", tty, attempt, output(s, Both))
+				t.Errorf("tty %v: %s succeeded: %s", tty, attempt, output(s, capture.Both))
 			}
 			p.untouched(t, attempt)
 			_ = store.Release(s.ID())
@@ -103,8 +105,8 @@ func TestSandboxKeepsOutsideWhole(t *testing.T) {
 // so that the other test does not pass by a broken command.
 func TestSandboxLetsInsideBe(t *testing.T) {
 	t.Parallel()
-	p, sandbox := newPlace(t)
-	store := newStore(t, Config{Sandbox: sandbox})
+	p, box := newPlace(t)
+	store := newStore(t, Config{Sandbox: box})
 	for i, attempt := range attempts {
 		dir := filepath.Join([]string{p.workspace, p.temp}[i%2], "deep")
 		if err := os.Mkdir(dir, 0o755); err != nil {
@@ -118,7 +120,7 @@ func TestSandboxLetsInsideBe(t *testing.T) {
 		spec.Environment = []string{"D=" + dir}
 		s := run(t, store, spec)
 		if exitCode(t, s) != 0 {
-			t.Errorf("%s in %s: %s", attempt, dir, output(s, Stderr))
+			t.Errorf("%s in %s: %s", attempt, dir, output(s, capture.Stderr))
 		}
 		_ = store.Release(s.ID())
 		clean(t, p.workspace)
@@ -143,8 +145,8 @@ func clean(t testing.TB, dir string) {
 // its terminal, /dev/null, reading, its exit status, a long script, TMPDIR.
 func TestSandboxIsNoOtherHindrance(t *testing.T) {
 	t.Parallel()
-	p, sandbox := newPlace(t)
-	store := newStore(t, Config{Sandbox: sandbox})
+	p, box := newPlace(t)
+	store := newStore(t, Config{Sandbox: box})
 	for _, c := range []struct {
 		name, script string
 		tty          bool
@@ -169,25 +171,25 @@ func TestSandboxIsNoOtherHindrance(t *testing.T) {
 		spec.WorkingDirectory, spec.TTY = p.workspace, c.tty
 		spec.Environment = []string{"D=" + p.outside}
 		s := run(t, store, spec)
-		stream := Stdout
+		stream := capture.Stdout
 		if c.tty {
-			stream = Terminal
+			stream = capture.Terminal
 		}
 		if got := output(s, stream); exitCode(t, s) != c.code || got != c.want {
-			t.Errorf("%s: exit %d, %q; want %d, %q (%s)", c.name, exitCode(t, s), got, c.code, c.want, output(s, Both))
+			t.Errorf("%s: exit %d, %q; want %d, %q (%s)", c.name, exitCode(t, s), got, c.code, c.want, output(s, capture.Both))
 		}
 		_ = store.Release(s.ID())
 	}
 	long := ShellSpec("echo long; : " + strings.Repeat("x", MaxArgument+1))
-	if s := run(t, store, long); output(s, Stdout) != "long\n" {
-		t.Errorf("long script: %q %q", output(s, Stdout), output(s, Stderr))
+	if s := run(t, store, long); output(s, capture.Stdout) != "long\n" {
+		t.Errorf("long script: %q %q", output(s, capture.Stdout), output(s, capture.Stderr))
 	}
 }
 
 func TestSandboxedLaunchFailures(t *testing.T) {
 	t.Parallel()
-	p, sandbox := newPlace(t)
-	store := newStore(t, Config{Sandbox: sandbox})
+	p, box := newPlace(t)
+	store := newStore(t, Config{Sandbox: box})
 	garbage := filepath.Join(p.workspace, "garbage")
 	if err := os.WriteFile(garbage, []byte("\x00\x01"), 0o755); err != nil {
 		t.Fatal(err)
@@ -214,14 +216,14 @@ func TestSandboxedLaunchFailures(t *testing.T) {
 	if got := len(store.List()); got != 0 {
 		t.Errorf("%d sessions are left", got)
 	}
-	gone := NewStore(Config{Sandbox: &Sandbox{Workspace: filepath.Join(p.workspace, "gone"), Temp: p.temp}})
+	gone := NewStore(Config{Sandbox: &sandbox.Box{Workspace: filepath.Join(p.workspace, "gone"), Temp: p.temp}})
 	if _, err := gone.Spawn(t.Context(), sh("true")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("no workspace: %v", err)
 	}
 	if err := gone.cfg.Sandbox.Check(); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("check: %v", err)
 	}
-	if err := (&Sandbox{Workspace: "work", Temp: p.temp}).Check(); !errors.Is(err, fs.ErrInvalid) {
+	if err := (&sandbox.Box{Workspace: "work", Temp: p.temp}).Check(); !errors.Is(err, fs.ErrInvalid) {
 		t.Errorf("relative workspace: %v", err)
 	}
 }
@@ -230,84 +232,25 @@ func TestSandboxedLaunchFailures(t *testing.T) {
 // before the rules bind.
 func TestSandboxHelperHasNoEnvironment(t *testing.T) {
 	t.Parallel()
-	p, sandbox := newPlace(t)
-	c, err := sandbox.confine(target{path: "/bin/sh", argv: []string{"sh"}, env: []string{"LD_PRELOAD=evil"}}, 3)
+	p, box := newPlace(t)
+	c, err := box.Confine(sandbox.Target{Path: "/bin/sh", Argv: []string{"sh"}, Env: []string{"LD_PRELOAD=evil"}}, 3)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.close()
+	c.Close()
 	spec := sh("echo $LD_PRELOAD")
 	spec.WorkingDirectory = p.workspace
 	spec.Environment = []string{"LD_PRELOAD=./evil.so"}
-	s := run(t, newStore(t, Config{Sandbox: sandbox}), spec)
+	s := run(t, newStore(t, Config{Sandbox: box}), spec)
 	// The loader complains once for the shell, and not for the helper before it.
-	if got := strings.Count(output(s, Stderr), "evil.so"); got != 1 {
-		t.Errorf("%d complaints: %s", got, output(s, Stderr))
+	if got := strings.Count(output(s, capture.Stderr), "evil.so"); got != 1 {
+		t.Errorf("%d complaints: %s", got, output(s, capture.Stderr))
 	}
-}
-
-func TestSandboxStart(t *testing.T) {
-	t.Parallel()
-	p, sandbox := newPlace(t)
-	start := func(s *Sandbox, script string) ([]byte, error) {
-		var out strings.Builder
-		cmd := exec.Command("sh", "-c", script)
-		cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = p.workspace, []string{"A=b", "PATH=/usr/bin:/bin"}, &out, &out
-		if err := s.Start(cmd); err != nil {
-			return nil, err
-		}
-		err := cmd.Wait()
-		return []byte(out.String()), err
-	}
-	if out, err := start(sandbox, `echo $A $TMPDIR; echo x > inside`); err != nil || string(out) != "b "+p.temp+"\n" {
-		t.Errorf("%s, %v", out, err)
-	}
-	if out, err := start(sandbox, `echo x > ../outside/new`); err == nil {
-		t.Errorf("wrote outside: %s", out)
-	}
-	p.untouched(t, "a command")
-	if out, err := start(nil, `echo $TMPDIR; echo x > ../outside/keep`); err != nil || string(out) != "\n" {
-		t.Errorf("not confined: %s, %v", out, err)
-	}
-	cmd := exec.Command("/no/such/program")
-	if err := sandbox.Start(cmd); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("no program: %v", err)
-	}
-	if err := sandbox.Start(exec.Command("no-such-program")); !errors.Is(err, exec.ErrNotFound) {
-		t.Errorf("no program in PATH: %v", err)
-	}
-}
-
-func TestConfineMainReturnsForOthers(t *testing.T) {
-	t.Parallel()
-	for _, args := range [][]string{nil, {"simplex"}, {"simplex", "run"}, {"simplex", confineCommand}, {"simplex", "run", confineCommand}} {
-		ConfineMain(args)
-	}
-}
-
-func FuzzTarget(f *testing.F) {
-	f.Add("/bin/sh\x002\x00sh\x00-c\x00A=b\x00")
-	f.Add("/bin/sh\x00-1\x00")
-	f.Add("")
-	f.Fuzz(func(t *testing.T, text string) {
-		got, err := decodeTarget(text)
-		if err != nil {
-			return
-		}
-		again, err := got.encode()
-		if err != nil {
-			t.Fatal(err)
-		}
-		back, err := decodeTarget(again)
-		if err != nil || back.path != got.path || len(back.argv) != len(got.argv) || len(back.env) != len(got.env) {
-			t.Fatalf("%q: %+v, then %+v, %v", text, got, back, err)
-		}
-	})
 }
 
 func BenchmarkConfinedStart(b *testing.B) {
-	_, sandbox := newPlace(b)
-	for name, s := range map[string]*Sandbox{"plain": nil, "confined": sandbox} {
+	_, box := newPlace(b)
+	for name, s := range map[string]*sandbox.Box{"plain": nil, "confined": box} {
 		b.Run(name, func(b *testing.B) {
 			store := newStore(b, Config{Sandbox: s})
 			for b.Loop() {

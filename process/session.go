@@ -7,6 +7,9 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"simplex/process/capture"
+	"simplex/process/kin"
 )
 
 // State is what is known of a child.
@@ -30,9 +33,9 @@ type Session struct {
 	now     func() time.Time
 	logger  *slog.Logger
 
-	child   *child
+	child   *kin.Child
 	io      ioEnvironment
-	capture *capture
+	capture *capture.Buffer
 	input   *input // nil with /dev/null
 
 	exited   chan struct{}
@@ -80,7 +83,7 @@ func (s *Session) begin(buffers *sync.Pool) {
 }
 
 func (s *Session) watch() {
-	status, err := s.child.wait()
+	status, err := s.child.Wait()
 	ended := s.now()
 	s.mu.Lock()
 	s.ended = ended
@@ -97,7 +100,7 @@ func (s *Session) watch() {
 	}
 	s.mu.Unlock()
 	if err != nil {
-		s.logger.Error("lost the exit status of a child", "session", s.id, "pid", s.child.pid, "error", err)
+		s.logger.Error("lost the exit status of a child", "session", s.id, "pid", s.child.PID(), "error", err)
 	}
 	if s.input != nil {
 		s.input.discard()
@@ -114,8 +117,8 @@ func signalName(sig unix.Signal) string {
 }
 
 func (s *Session) drain(index int, src source, buffers *sync.Pool) {
-	err := src.drain(buffers, func(p []byte) { s.capture.add(index, p) })
-	s.capture.end(index, err != nil && !src.ends(err))
+	err := src.drain(buffers, func(p []byte) { s.capture.Add(index, p) })
+	s.capture.End(index, err != nil && !src.ends(err))
 	_ = src.file.Close()
 	s.part()
 }
@@ -152,7 +155,7 @@ func (s *Session) Snapshot() Snapshot {
 	defer s.mu.Unlock()
 	snap := Snapshot{
 		ID: s.id, Number: s.number, Spec: s.spec, State: s.state, Signal: s.signal,
-		PID: s.child.pid, Started: s.started, OutputComplete: s.capture.complete(),
+		PID: s.child.PID(), Started: s.started, OutputComplete: s.capture.Complete(),
 		InputClosed: s.input == nil || s.input.isClosed(),
 	}
 	if s.state == Exited {
@@ -170,9 +173,9 @@ func (s *Session) Snapshot() Snapshot {
 // waiting. A terminal has one merged stream, which every wish gets. A full read
 // returns all that is retained and moves no cursor; a delta read returns what
 // came since the last one. Neither gives capacity back.
-func (s *Session) Read(stream Stream, full bool) []Output {
-	return s.capture.read(func(name Stream) bool {
-		return stream == Both || stream == "" || stream == name || name == Terminal
+func (s *Session) Read(stream capture.Stream, full bool) []capture.Output {
+	return s.capture.Read(func(name capture.Stream) bool {
+		return stream == capture.Both || stream == "" || stream == name || name == capture.Terminal
 	}, full)
 }
 
@@ -207,7 +210,7 @@ func (s *Session) Signal(sig unix.Signal) (bool, error) {
 	if t, ok := s.io.(*terminal); ok {
 		foreground = t.foreground()
 	}
-	sent, err := s.child.signal(sig, foreground)
+	sent, err := s.child.Signal(sig, foreground)
 	return sent, s.fail(StageTerminate, err)
 }
 
@@ -249,8 +252,8 @@ func (s *Session) close(drain time.Duration) error {
 		default:
 			s.failure = s.fail(StageTerminate, errSurvived)
 		}
-		s.child.close()
-		if s.child.pidfd == nil && s.failure != nil {
+		s.child.Close()
+		if !s.child.Interruptible() && s.failure != nil {
 			return // its waiter cannot be interrupted; do not hang with it
 		}
 		s.tasks.Wait()

@@ -14,6 +14,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/sys/unix"
+
+	"simplex/process/capture"
 )
 
 // BR-005: no death is taken for success.
@@ -64,7 +66,7 @@ func TestFinishedIsNotComplete(t *testing.T) {
 			t.Fatalf("signalled an exited child: %v, %v", sent, err)
 		}
 		eventually(t, s, "ready\n")
-		if err := s.child.signalGroup(unix.SIGKILL); err != nil { // the group is still ours
+		if err := s.child.SignalGroup(unix.SIGKILL); err != nil { // the group is still ours
 			t.Fatal(err)
 		}
 		await(t, "the end of the group", s.Complete())
@@ -82,7 +84,7 @@ func TestFinishedIsNotComplete(t *testing.T) {
 	if took := time.Since(began); took > 5*time.Second {
 		t.Errorf("release took %v", took)
 	}
-	out := s.Read(Stdout, true)[0]
+	out := s.Read(capture.Stdout, true)[0]
 	if !out.Truncated || !out.Ended || !strings.HasPrefix(string(out.Data), "ready\n") {
 		t.Errorf("an unfinished stream is cut off at release: %+v", out)
 	}
@@ -118,7 +120,7 @@ func TestSignalReachesTheGroup(t *testing.T) {
 	if snap := s.Snapshot(); *snap.ExitCode != 137 || snap.Signal != "SIGKILL" {
 		t.Errorf("%+v", snap)
 	}
-	if got := output(s, Stdout); got != "foo" {
+	if got := output(s, capture.Stdout); got != "foo" {
 		t.Errorf("got %q", got)
 	}
 	if left := marked(t, mark); len(left) != 0 {
@@ -130,11 +132,11 @@ func TestSignalReachesTheGroup(t *testing.T) {
 func TestNullInput(t *testing.T) {
 	t.Parallel()
 	store := newStore(t, Config{})
-	if got := output(run(t, store, sh(`read -r x; echo "got:$x"`)), Stdout); got != "got:\n" {
+	if got := output(run(t, store, sh(`read -r x; echo "got:$x"`)), capture.Stdout); got != "got:\n" {
 		t.Errorf("got %q", got)
 	}
 	s := run(t, store, LaunchSpec{Executable: "cat", InheritEnvironment: true})
-	if got := output(s, Stdout); got != "" || exitCode(t, s) != 0 {
+	if got := output(s, capture.Stdout); got != "" || exitCode(t, s) != 0 {
 		t.Errorf("got %q", got)
 	}
 	if err := s.Send([]byte("x")); !errors.Is(err, ErrNoInput) {
@@ -158,7 +160,7 @@ func TestFloods(t *testing.T) {
 		"a megabyte": {`yes line | head -c 1500000; echo; echo end; exit 1`, "line\n", "\nend\n"},
 	} {
 		s := run(t, store, sh(c.script))
-		out := s.Read(Stdout, true)[0]
+		out := s.Read(capture.Stdout, true)[0]
 		if !strings.HasPrefix(string(out.Data), c.first) || !strings.HasSuffix(string(out.Tail), c.last) {
 			t.Errorf("%s: %.20q … %q", name, out.Data, out.Tail[max(0, len(out.Tail)-40):])
 		}
@@ -168,7 +170,7 @@ func TestFloods(t *testing.T) {
 		if exitCode(t, s) != 1 {
 			t.Errorf("%s: exit code %d", name, exitCode(t, s))
 		}
-		if quiet := s.Read(Stderr, true)[0]; quiet.Truncated {
+		if quiet := s.Read(capture.Stderr, true)[0]; quiet.Truncated {
 			t.Errorf("%s: stderr lost nothing and is marked", name)
 		}
 	}
@@ -179,15 +181,15 @@ func TestRawBytes(t *testing.T) {
 	t.Parallel()
 	store := newStore(t, Config{})
 	s := run(t, store, sh(`printf 'a\000b\377\376c\n'; printf '\000' >&2`))
-	if got := output(s, Stdout); got != "a\x00b\xff\xfec\n" {
+	if got := output(s, capture.Stdout); got != "a\x00b\xff\xfec\n" {
 		t.Errorf("got %q", got)
 	}
-	if got := output(s, Stderr); got != "\x00" {
+	if got := output(s, capture.Stderr); got != "\x00" {
 		t.Errorf("got %q", got)
 	}
 	for cut := 65530; cut <= 65537; cut++ {
 		s := run(t, store, ShellSpec(fmt.Sprintf("head -c %d /dev/zero | tr '\\0' a; printf '漢字漢字é🙂'", cut)))
-		out := s.Read(Stdout, false)[0]
+		out := s.Read(capture.Stdout, false)[0]
 		if !utf8.Valid(out.Data) || len(out.Data) > DefaultMaxOutputBytes {
 			t.Errorf("cut %d: %q", cut, out.Data[len(out.Data)-8:])
 		}
@@ -204,13 +206,13 @@ func TestBudgetOptions(t *testing.T) {
 	if string(exact[0].Data) != "12345" || exact[0].Truncated || exact[1].Truncated {
 		t.Errorf("exactly full: %+v", exact)
 	}
-	over := run(t, store, sh("printf 1234567")).Read(Stdout, true)[0]
+	over := run(t, store, sh("printf 1234567")).Read(capture.Stdout, true)[0]
 	if string(over.Data) != "12345" || !over.Truncated || over.Omitted != 2 || len(over.Tail) != 0 {
 		t.Errorf("over: %+v", over)
 	}
 	spec := sh("head -c 3000000 /dev/zero")
 	spec.MaxOutputBytes = new(uint64(0))
-	if free := run(t, store, spec).Read(Stdout, true)[0]; len(free.Data) != 3000000 || free.Truncated {
+	if free := run(t, store, spec).Read(capture.Stdout, true)[0]; len(free.Data) != 3000000 || free.Truncated {
 		t.Errorf("unlimited: %d bytes, truncated %v", len(free.Data), free.Truncated)
 	}
 }
@@ -230,7 +232,7 @@ func TestInputIsDeliveredInOrderAndThenEnds(t *testing.T) {
 		t.Errorf("send after close: %v", err)
 	}
 	await(t, "completion", s.Complete())
-	if got := output(s, Stdout); got != "one\ntwo\nthree\n" || exitCode(t, s) != 0 {
+	if got := output(s, capture.Stdout); got != "one\ntwo\nthree\n" || exitCode(t, s) != 0 {
 		t.Errorf("got %q, code %d", got, exitCode(t, s))
 	}
 }
@@ -302,7 +304,7 @@ func TestDeltaReadsOfASession(t *testing.T) {
 	})
 	g.wait(t, 1)
 	eventually(t, s, "a\n") // the gate can be faster than the reader
-	if out := s.Read(Stdout, false); len(out) != 1 || string(out[0].Data) != "a\n" || out[0].Cursor != 2 {
+	if out := s.Read(capture.Stdout, false); len(out) != 1 || string(out[0].Data) != "a\n" || out[0].Cursor != 2 {
 		t.Fatalf("%+v", out)
 	}
 	if err := s.Send([]byte("\n")); err != nil {

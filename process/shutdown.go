@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"simplex/process/kin"
 )
 
 // killTime is how long a process may take to vanish after SIGKILL.
@@ -46,7 +48,7 @@ func (st *Store) Shutdown(ctx context.Context) error {
 	}
 	visits.Wait()
 	if st.cfg.Reaper != nil {
-		st.cfg.Reaper.reap()
+		st.cfg.Reaper.Reap()
 	}
 	for _, err := range append(failures, hunted) {
 		if st.failure == nil {
@@ -69,7 +71,7 @@ func (s *Session) finish(drain time.Duration) error {
 
 // hunt ends the processes of the sessions, by TERM and then by KILL.
 func (st *Store) hunt(ctx context.Context, sessions []*Session) error {
-	h := &hunt{store: st, sessions: sessions, told: make(map[entry]bool)}
+	h := &hunt{store: st, sessions: sessions, told: make(map[kin.Entry]bool)}
 	polite, cancel := context.WithTimeout(ctx, st.cfg.Grace)
 	defer cancel()
 	done, err := h.until(polite, unix.SIGTERM)
@@ -98,7 +100,7 @@ func (st *Store) hunt(ctx context.Context, sessions []*Session) error {
 type hunt struct {
 	store    *Store
 	sessions []*Session
-	told     map[entry]bool // got the present signal, by identity
+	told     map[kin.Entry]bool // got the present signal, by identity
 	left     int
 	refused  error // last refusal of a signal
 	all      bool  // every child of this process is fair game, not just the store's
@@ -108,7 +110,7 @@ type hunt struct {
 // be read: TERM, the rest of ctx for the leaders to go, and KILL in any case.
 func (h *hunt) blind(ctx context.Context) {
 	for _, s := range h.sessions {
-		h.note(s.child.signalGroup(unix.SIGTERM))
+		h.note(s.child.SignalGroup(unix.SIGTERM))
 	}
 	for _, s := range h.sessions {
 		select {
@@ -117,7 +119,7 @@ func (h *hunt) blind(ctx context.Context) {
 		}
 	}
 	for _, s := range h.sessions {
-		h.note(s.child.signalGroup(unix.SIGKILL))
+		h.note(s.child.SignalGroup(unix.SIGKILL))
 	}
 }
 
@@ -132,10 +134,10 @@ func (h *hunt) until(ctx context.Context, sig unix.Signal) (bool, error) {
 		if len(living) == 0 {
 			return true, nil
 		}
-		w := watchDeaths(living)
+		w := kin.WatchDeaths(living)
 		h.tell(w, sig)
-		w.wait(ctx)
-		w.close()
+		w.Wait(ctx)
+		w.Close()
 		if ctx.Err() != nil && sig != unix.SIGKILL {
 			return false, nil
 		}
@@ -149,36 +151,36 @@ func (h *hunt) until(ctx context.Context, sig unix.Signal) (bool, error) {
 
 // living finds every member of a session's group, everything below a session's
 // child, and with a reaper everything below an adopted orphan.
-func (h *hunt) living() ([]entry, error) {
+func (h *hunt) living() ([]kin.Entry, error) {
 	var roots []int
 	groups := make(map[int]bool)
 	for _, s := range h.sessions {
-		if number, ok := s.child.groupNumber(); ok {
+		if number, ok := s.child.Group(); ok {
 			groups[number] = true
 		}
-		if s.child.unreaped() {
-			roots = append(roots, s.child.pid)
+		if s.child.Unreaped() {
+			roots = append(roots, s.child.PID())
 		}
 	}
 	reaper := h.store.cfg.Reaper
 	if reaper == nil && len(groups) == 0 && !h.all {
 		return nil, nil
 	}
-	table, err := scanProcesses()
+	table, err := kin.Scan()
 	if err != nil {
 		return nil, err
 	}
 	switch {
 	case h.all:
-		roots = append(roots, childrenIn(table)...)
+		roots = append(roots, kin.Children(table)...)
 	case reaper != nil:
-		reaper.reap()
-		roots = append(roots, reaper.adopted(table)...)
+		reaper.Reap()
+		roots = append(roots, reaper.Adopted(table)...)
 	}
-	below := descendants(table, roots)
-	var found []entry
+	below := kin.Descendants(table, roots)
+	var found []kin.Entry
 	for _, e := range table {
-		if e.living() && (below[e.pid] || groups[e.group]) {
+		if e.Living() && (below[e.PID] || groups[e.Group]) {
 			found = append(found, e)
 		}
 	}
@@ -187,33 +189,33 @@ func (h *hunt) living() ([]entry, error) {
 
 // tell sends sig once to each process found: to whole groups where a session
 // leads one, to the single process otherwise.
-func (h *hunt) tell(w *deathWatch, sig unix.Signal) {
+func (h *hunt) tell(w *kin.Watch, sig unix.Signal) {
 	leaders := make(map[int]*Session, len(h.sessions))
 	for _, s := range h.sessions {
-		if number, ok := s.child.groupNumber(); ok {
+		if number, ok := s.child.Group(); ok {
 			leaders[number] = s
 		}
 	}
 	groups := make(map[*Session]bool)
-	for _, q := range w.quarry {
-		id := entry{pid: q.pid, start: q.start}
+	for _, q := range w.Quarry {
+		id := kin.Entry{PID: q.PID, Start: q.Start}
 		if h.told[id] {
 			continue
 		}
 		h.told[id] = true
-		if s := leaders[q.group]; s != nil {
+		if s := leaders[q.Group]; s != nil {
 			groups[s] = true
 			continue
 		}
-		h.note(q.signal(sig))
+		h.note(q.Signal(sig))
 		if sig == unix.SIGTERM { // a stopped process must run to see the signal
-			h.note(q.signal(unix.SIGCONT))
+			h.note(q.Signal(unix.SIGCONT))
 		}
 	}
 	for s := range groups {
-		h.note(s.child.signalGroup(sig))
+		h.note(s.child.SignalGroup(sig))
 		if sig == unix.SIGTERM {
-			h.note(s.child.signalGroup(unix.SIGCONT))
+			h.note(s.child.SignalGroup(unix.SIGCONT))
 		}
 	}
 }
@@ -237,7 +239,7 @@ func (h *hunt) note(err error) {
 // may run beside Shutdown, whose descriptors keep an orphan from being told from
 // an own child; so it asks no further whose child something is.
 func (st *Store) TerminateAll() int {
-	h := &hunt{store: st, sessions: st.List(), told: make(map[entry]bool), all: true}
+	h := &hunt{store: st, sessions: st.List(), told: make(map[kin.Entry]bool), all: true}
 	total := 0
 	for range 3 { // what a killed parent leaves behind shows in the next round
 		living, err := h.living()
@@ -245,9 +247,9 @@ func (st *Store) TerminateAll() int {
 			break
 		}
 		before := len(h.told)
-		w := watchDeaths(living)
+		w := kin.WatchDeaths(living)
 		h.tell(w, unix.SIGKILL)
-		w.close()
+		w.Close()
 		total += len(h.told) - before
 	}
 	if total > 0 {

@@ -9,14 +9,15 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
+	"simplex/process/capture"
+	"simplex/process/kin"
 )
 
 // stubborn is a script that shuts its eyes to TERM.
@@ -70,7 +71,7 @@ func TestShutdownEndsGroups(t *testing.T) {
 func eventuallyStopped(t testing.TB, pid int) {
 	t.Helper()
 	for deadline := time.Now().Add(patience); time.Now().Before(deadline); {
-		if e, ok := readEntry(pid, make([]byte, 4096)); ok && e.state == 'T' {
+		if slices.ContainsFunc(processes(t), func(e kin.Entry) bool { return e.PID == pid && e.State == 'T' }) {
 			return
 		}
 	}
@@ -85,7 +86,7 @@ func TestShutdownKeepsWhatWasCaptured(t *testing.T) {
 	if err := store.Shutdown(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	if out := s.Read(Stdout, true)[0]; string(out.Data) != "hello\nbye\n" || out.Truncated {
+	if out := s.Read(capture.Stdout, true)[0]; string(out.Data) != "hello\nbye\n" || out.Truncated {
 		t.Errorf("%+v", out)
 	}
 	if code := exitCode(t, s); code != 0 {
@@ -192,9 +193,9 @@ func TestTerminateAllOnlySignals(t *testing.T) {
 // The tests with a Reaper are not parallel: adoption is the business of the
 // whole operating system process.
 
-func enableReaper(t testing.TB) *Reaper {
+func enableReaper(t testing.TB) *kin.Reaper {
 	t.Helper()
-	r, err := EnableSubreaper(nil)
+	r, err := kin.EnableSubreaper(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -261,7 +262,7 @@ func TestReaperLeavesOwnChildrenAlone(t *testing.T) {
 		// Each leaves an orphan that dies at once.
 		run(t, store, sh("(exec sh -c 'exit 3' >/dev/null 2>&1 </dev/null &) ; exit 0"))
 	}
-	reaper.reap()           // a pass that sees the dead ones of os/exec
+	reaper.Reap()           // a pass that sees the dead ones of os/exec
 	for _, s := range own { // dead for long, and not waited for until now
 		err := s.cmd.Wait()
 		if failure, ok := errors.AsType[*exec.ExitError](err); (s.code != 0 && !ok) || (ok && failure.ExitCode() != s.code) {
@@ -345,40 +346,6 @@ func (tr *tree) grow(depth int) string {
 	return path
 }
 
-// Kernels without process descriptors: the same behaviour through numbers.
-func TestChildWithoutPidfd(t *testing.T) {
-	t.Parallel()
-	start := func(script string) *child {
-		pid, err := syscall.ForkExec("/bin/sh", []string{"sh", "-c", script},
-			&syscall.ProcAttr{Sys: &syscall.SysProcAttr{Setpgid: true}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return newChild(pid, -1)
-	}
-	c := start("sleep 1000")
-	if sent, err := c.signal(unix.SIGKILL, 0); !sent || err != nil {
-		t.Errorf("%v, %v", sent, err)
-	}
-	if status, err := c.wait(); err != nil || status.Signal() != unix.SIGKILL {
-		t.Errorf("%v, %v", status, err)
-	}
-	if sent, err := c.signal(unix.SIGKILL, 0); sent || err != nil {
-		t.Errorf("after the reaping: %v, %v", sent, err)
-	}
-	c = start("sleep 1000 & exit 5")
-	if status, err := c.wait(); err != nil || status.ExitStatus() != 5 {
-		t.Errorf("%v, %v", status, err)
-	}
-	if number, ok := c.groupNumber(); !ok || number != c.pid {
-		t.Errorf("the group lives: %d, %v", number, ok)
-	}
-	if err := c.signalGroup(unix.SIGKILL); err != nil {
-		t.Error(err)
-	}
-	c.close()
-}
-
 // Without a process table the groups still end, and the failure is told.
 func TestBlindEnd(t *testing.T) {
 	t.Parallel()
@@ -387,37 +354,10 @@ func TestBlindEnd(t *testing.T) {
 	g.wait(t, 1)
 	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
 	defer cancel()
-	h := &hunt{store: store, sessions: store.List(), told: make(map[entry]bool)}
+	h := &hunt{store: store, sessions: store.List(), told: make(map[kin.Entry]bool)}
 	h.blind(ctx)
 	await(t, "death", s.Exited())
 	if snap := s.Snapshot(); snap.Signal != "SIGKILL" {
 		t.Errorf("%+v", snap)
 	}
-}
-
-func TestParseStat(t *testing.T) {
-	t.Parallel()
-	line := "4711 (a) b (c) S 1 4700 4699 34816 4700 4194304 1 2 3 4 5 6 7 8 20 0 3 0 987654 1 2 3\n"
-	want := entry{pid: 4711, parent: 1, group: 4700, session: 4699, threads: 3, state: 'S', start: 987654}
-	if got, ok := parseStat([]byte(line)); !ok || got != want {
-		t.Errorf("got %+v, %v", got, ok)
-	}
-	for _, bad := range []string{"", "1 (x", "1 (x) S 1", "x (x) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19"} {
-		if got, ok := parseStat([]byte(bad)); ok {
-			t.Errorf("%q: %+v", bad, got)
-		}
-	}
-	self, ok := readEntry(os.Getpid(), make([]byte, 4096))
-	if !ok || self.parent != os.Getppid() || self.group != unix.Getpgrp() || !self.living() {
-		t.Errorf("%+v", self)
-	}
-}
-
-func FuzzParseStat(f *testing.F) {
-	f.Add([]byte("1 (init) S 0 1 1 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 5 6"))
-	f.Add([]byte(")("))
-	f.Fuzz(func(_ *testing.T, line []byte) {
-		parseStat(line)
-		pidOf(line)
-	})
 }

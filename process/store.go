@@ -11,6 +11,11 @@ import (
 
 	"github.com/google/uuid"
 	"golang.org/x/sys/unix"
+
+	"simplex/process/capture"
+	"simplex/process/execve"
+	"simplex/process/kin"
+	"simplex/process/sandbox"
 )
 
 // Defaults of a Config.
@@ -38,9 +43,9 @@ type Config struct {
 	Drain     time.Duration // for leftover output at release and shutdown; 0 = DefaultDrain
 	// Reaper makes shutdown end adopted descendants, too. At most one store of
 	// a process may have it. nil = only what is still below a child or in its group.
-	Reaper *Reaper
+	Reaper *kin.Reaper
 	// Sandbox confines every child; nil = none is.
-	Sandbox *Sandbox
+	Sandbox *sandbox.Box
 	// Environment is the host's; nil = os.Environ at each launch.
 	Environment func() []string
 	Now         func() time.Time // nil = time.Now
@@ -153,11 +158,11 @@ func (st *Store) launch(spec LaunchSpec) (*Session, error) {
 	if err != nil {
 		return nil, &Error{Stage: StageSpawn, Subject: spec.Executable, Err: err}
 	}
-	if _, own := lookupEnvironment(spec.Environment, "TERM"); !own {
+	if _, own := execve.LookupEnvironment(spec.Environment, "TERM"); !own {
 		l.env = env.environment(l.env)
 	}
 	if l.sandbox = st.cfg.Sandbox; l.sandbox != nil {
-		l.env = l.sandbox.environment(l.env, spec.Environment)
+		l.env = l.sandbox.Environment(l.env, spec.Environment)
 	}
 	started := st.cfg.Now()
 	c, err := l.start(env)
@@ -169,18 +174,18 @@ func (st *Store) launch(spec LaunchSpec) (*Session, error) {
 	return st.session(spec, started, c, env), nil
 }
 
-func (st *Store) session(spec LaunchSpec, started time.Time, c *child, env ioEnvironment) *Session {
+func (st *Store) session(spec LaunchSpec, started time.Time, c *kin.Child, env ioEnvironment) *Session {
 	budget := st.budget
 	if spec.MaxOutputBytes != nil {
 		budget = *spec.MaxOutputBytes
 	}
-	var names []Stream
+	var names []capture.Stream
 	for _, src := range env.sources() {
 		names = append(names, src.name)
 	}
 	s := &Session{
 		spec: spec, started: started, now: st.cfg.Now, logger: st.cfg.Logger,
-		child: c, io: env, capture: newCapture(budget, st.tailBytes, names...),
+		child: c, io: env, capture: capture.New(budget, st.tailBytes, names...),
 		exited: make(chan struct{}), complete: make(chan struct{}), state: Running,
 	}
 	if sink := env.sink(); sink != nil {

@@ -8,6 +8,9 @@ import (
 
 	"github.com/creack/pty"
 	"golang.org/x/sys/unix"
+
+	"simplex/process/capture"
+	"simplex/process/execve"
 )
 
 // What a terminal starts with (tools.md §4.9).
@@ -118,7 +121,7 @@ func (t *terminal) configure(attr *syscall.SysProcAttr) {
 
 // environment puts the terminal's type in place of the host's.
 func (t *terminal) environment(env []string) []string {
-	merged, err := assembleEnvironment(env, []string{terminalType})
+	merged, err := execve.MergeEnvironment(env, []string{terminalType})
 	if err != nil {
 		return env
 	}
@@ -137,7 +140,7 @@ func (t *terminal) abandon() {
 func (t *terminal) sources() []source {
 	// Linux ends a master with EIO once the last slave is closed.
 	ends := func(err error) bool { return errors.Is(err, unix.EIO) }
-	return []source{{name: Terminal, file: t.master, ends: ends}}
+	return []source{{name: capture.Terminal, file: t.master, ends: ends}}
 }
 
 func (t *terminal) sink() sink { return &terminalSink{terminal: t} }

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"simplex/process/capture"
 )
 
 func tty(script string) LaunchSpec {
@@ -24,16 +26,16 @@ func TestTerminalDefaults(t *testing.T) {
 		return []string{"PATH=/usr/bin:/bin", "TERM=xterm-256color"}
 	}})
 	s := run(t, store, tty(`stty size; echo $TERM; stty -a | grep -o -e '-echo ' -e ' icanon'; test -t 0 && test -t 1 && test -t 2 && echo all; ps -o sid= -p $$ | grep -c $$; echo both >&2`))
-	out := s.Read(Stdout, true) // every wish gets the merged stream
+	out := s.Read(capture.Stdout, true) // every wish gets the merged stream
 	if want := "24 80\r\ndumb\r\n icanon\r\n-echo \r\nall\r\n1\r\nboth\r\n"; len(out) != 1 || string(out[0].Data) != want {
 		t.Errorf("got %q, want %q", out[0].Data, want)
 	}
-	if out[0].Stream != Terminal || out[0].Truncated || exitCode(t, s) != 0 {
+	if out[0].Stream != capture.Terminal || out[0].Truncated || exitCode(t, s) != 0 {
 		t.Errorf("%+v", out[0])
 	}
 	spec := tty("echo $TERM")
 	spec.Environment = []string{"TERM=vt100"}
-	if got := output(run(t, store, spec), Terminal); got != "vt100\r\n" {
+	if got := output(run(t, store, spec), capture.Terminal); got != "vt100\r\n" {
 		t.Errorf("explicit TERM: %q", got)
 	}
 }
@@ -49,7 +51,7 @@ func TestTerminalResize(t *testing.T) {
 		t.Fatal(err)
 	}
 	await(t, "completion", s.Complete())
-	if got := output(s, Terminal); got != "40 132\r\n" {
+	if got := output(s, capture.Terminal); got != "40 132\r\n" {
 		t.Errorf("got %q", got)
 	}
 	if err := run(t, store, sh(":")).Resize(1, 1); !errors.Is(err, ErrNotTerminal) {
@@ -63,7 +65,7 @@ func TestTerminalLosesNothing(t *testing.T) {
 	store := newStore(t, Config{})
 	for i := range 200 {
 		s := run(t, store, tty("head -c 20480 /dev/zero | tr '\\0' x"))
-		if got := output(s, Terminal); got != strings.Repeat("x", 20480) {
+		if got := output(s, capture.Terminal); got != strings.Repeat("x", 20480) {
 			t.Fatalf("round %d: %d bytes", i, len(got))
 		}
 		if err := store.Release(s.ID()); err != nil {
@@ -89,7 +91,7 @@ func TestTerminalLineLimit(t *testing.T) {
 		}
 	}
 	await(t, "completion", s.Complete())
-	if got := strings.TrimSpace(output(s, Terminal)); got != fmt.Sprint(3001+4095+6) {
+	if got := strings.TrimSpace(output(s, capture.Terminal)); got != fmt.Sprint(3001+4095+6) {
 		t.Errorf("%s bytes arrived", got)
 	}
 }
@@ -116,7 +118,7 @@ func TestTerminalEndOfInputIsARequest(t *testing.T) {
 		t.Fatal(err)
 	}
 	await(t, "completion", s.Complete())
-	if got := output(s, Terminal); got != "no line endfirst\r\na line\r\nsecond\r\n" {
+	if got := output(s, capture.Terminal); got != "no line endfirst\r\na line\r\nsecond\r\n" {
 		t.Errorf("got %q", got)
 	}
 }
@@ -167,7 +169,7 @@ func TestTerminalSignalReachesTheForeground(t *testing.T) {
 		t.Fatalf("%v, %v", sent, err)
 	}
 	await(t, "completion", s.Complete())
-	if got := output(s, Terminal); !strings.Contains(got, "job\r\n") || !strings.Contains(got, "code 3\r\n") {
+	if got := output(s, capture.Terminal); !strings.Contains(got, "job\r\n") || !strings.Contains(got, "code 3\r\n") {
 		t.Errorf("got %q", got)
 	}
 }

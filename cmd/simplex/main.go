@@ -12,7 +12,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"simplex"
-	"simplex/process"
+	"simplex/process/sandbox"
 )
 
 // The exit codes of every subcommand.
@@ -37,7 +37,7 @@ type exitError int
 func (e exitError) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
 
 func main() {
-	process.ConfineMain(os.Args)
+	sandbox.ConfineMain(os.Args)
 	os.Exit(execute(os.Args, os.Stdout, os.Stderr))
 }
 

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"simplex/load"
+	"simplex/load/document"
 )
 
 // offlineConfig is the configuration of --offline: that of the file, if one is named,
@@ -15,13 +16,13 @@ func offlineConfig(file, scenario string, opt load.Options) (*load.Config, error
 	if err != nil {
 		return nil, err
 	}
-	model, err := load.ParseYAML("offline", []byte("driver_model: offline\nproviders: {offline: {plugin: offline, model: offline, config: {}}}\n"))
+	model, err := document.ParseYAML("offline", []byte("driver_model: offline\nproviders: {offline: {plugin: offline, model: offline, config: {}}}\n"))
 	if err != nil {
 		return nil, err
 	}
 	if scenario != "" {
 		settings := model.Root.Get("providers").Get("offline").Get("config")
-		settings.Members = []load.Member{{Name: "scenario", Value: &load.Node{Kind: load.KindString, Text: scenario}}}
+		settings.Members = []document.Member{{Name: "scenario", Value: &document.Node{Kind: document.KindString, Text: scenario}}}
 	}
 	members := model.Root.Members
 	for _, m := range tree.Root.Members {
@@ -30,20 +31,20 @@ func offlineConfig(file, scenario string, opt load.Options) (*load.Config, error
 		}
 	}
 	opt.BaseDir = base
-	return load.FromTree(&load.Tree{Name: tree.Name, Root: &load.Node{Kind: load.KindMapping, Members: members}}, opt)
+	return load.FromTree(&document.Tree{Name: tree.Name, Root: &document.Node{Kind: document.KindMapping, Members: members}}, opt)
 }
 
 // offlineBase reads the file, or gives an empty document that stands in the working
 // directory.
-func offlineBase(file string) (*load.Tree, string, error) {
+func offlineBase(file string) (*document.Tree, string, error) {
 	if file == "" {
-		return &load.Tree{Name: "built-in configuration", Root: &load.Node{Kind: load.KindMapping}}, ".", nil
+		return &document.Tree{Name: "built-in configuration", Root: &document.Node{Kind: document.KindMapping}}, ".", nil
 	}
-	raw, err := load.ReadDocument(file)
+	raw, err := document.Read(file)
 	if err != nil {
 		return nil, "", fmt.Errorf("configuration: %w", err)
 	}
-	tree, err := load.ParseYAML(file, raw)
+	tree, err := document.ParseYAML(file, raw)
 	return tree, filepath.Dir(file), err
 }
 

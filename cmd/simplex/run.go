@@ -13,7 +13,7 @@ import (
 	"simplex/core"
 	"simplex/load"
 	"simplex/manager"
-	"simplex/process"
+	"simplex/process/kin"
 	"simplex/wire"
 )
 
@@ -114,8 +114,8 @@ func resolve(path string, logger *slog.Logger) (*manager.Managed, error) {
 
 // adoptOrphans makes this process the parent of what its children leave behind. Without
 // that a worker still works; only such orphans outlive it.
-func adoptOrphans(logger *slog.Logger) (*process.Reaper, func()) {
-	reaper, err := process.EnableSubreaper(logger)
+func adoptOrphans(logger *slog.Logger) (*kin.Reaper, func()) {
+	reaper, err := kin.EnableSubreaper(logger)
 	if err != nil {
 		logger.Warn("descendants that leave their group will not be found at shutdown", "error", err)
 		return nil, func() {}

@@ -6,6 +6,9 @@ import (
 	"strconv"
 	"syscall"
 	"time"
+
+	"simplex/persistence/sqlitestore/sqlite"
+	"simplex/persistence/sqlitestore/table"
 )
 
 // logSize is the length of the log, in bytes of pages, at which SQLite itself checkpoints.
@@ -34,7 +37,7 @@ func (s *Store) connect() error {
 	if err := syscall.Access(s.path, writable); err != nil {
 		return fmt.Errorf("database %s: %w: %w", s.path, ErrReadOnly, err)
 	}
-	var file, now standing
+	var file, now table.Standing
 	if seen.logged() {
 		// A connection that could write would move the log into the file when it is
 		// closed. Until both are known to be sound, nothing may change.
@@ -42,75 +45,75 @@ func (s *Store) connect() error {
 			return err
 		}
 	}
-	c, err := dial(s.path, readWrite)
+	c, err := sqlite.Dial(s.path, sqlite.ReadWrite)
 	if err != nil {
 		return err
 	}
 	if !seen.logged() {
-		now, err = readStanding(c)
-		if err == nil && now.mark != markClosed {
-			err = corrupt(s.path, ErrMissingLog)
+		now, err = table.ReadStanding(c)
+		if err == nil && now.Mark != table.MarkClosed {
+			err = sqlite.Corrupt(s.path, ErrMissingLog)
 		}
 	}
 	if err == nil {
 		err = s.prepare(c)
 	}
 	if err != nil {
-		return errors.Join(err, c.close())
+		return errors.Join(err, c.Close())
 	}
-	s.c, s.mark = c, now.mark
-	if now.mark != markClosed && file.mark == markClosed {
-		s.mark = markUnsure
+	s.c, s.mark = c, now.Mark
+	if now.Mark != table.MarkClosed && file.Mark == table.MarkClosed {
+		s.mark = table.MarkUnsure
 	}
 	if !s.known {
-		s.base.revision = now.revision
+		s.revision = now.Revision
 	}
 	return nil
 }
 
 // prepare makes sure that the database can be written, and sets what is not in its file.
-func (s *Store) prepare(c *conn) error {
-	err := c.run(sqlBegin)
+func (s *Store) prepare(c *sqlite.Conn) error {
+	err := c.Run(sqlite.Begin)
 	if err == nil {
-		err = c.run(sqlRollback)
+		err = c.Run(sqlite.Rollback)
 	}
 	if err == nil {
-		err = c.limitLog()
+		err = limitLog(c)
 	}
 	if err == nil {
-		err = c.script("PRAGMA temp_store = MEMORY")
+		err = c.Script("PRAGMA temp_store = MEMORY")
 	}
 	if err == nil {
-		err = c.keepLog(true)
+		err = c.KeepLog(true)
 	}
 	return err
 }
 
 // limitLog sets logSize, which SQLite counts in pages.
-func (c *conn) limitLog() error {
-	page, err := c.one("PRAGMA page_size", 1)
+func limitLog(c *sqlite.Conn) error {
+	page, err := c.One("PRAGMA page_size", 1)
 	if err != nil {
 		return err
 	}
-	return c.script("PRAGMA wal_autocheckpoint = " + strconv.FormatInt(logSize/page[0], 10))
+	return c.Script("PRAGMA wal_autocheckpoint = " + strconv.FormatInt(logSize/page[0], 10))
 }
 
 // recoverable examines a database whose last owner did not close it.
-func (s *Store) recoverable() (file, now standing, err error) {
-	if c, err := dial(s.path, snapshot); err == nil {
-		file, _ = readStanding(c) // perhaps torn by a checkpoint; then the log has it whole
-		_ = c.close()
+func (s *Store) recoverable() (file, now table.Standing, err error) {
+	if c, err := sqlite.Dial(s.path, sqlite.Snapshot); err == nil {
+		file, _ = table.ReadStanding(c) // perhaps torn by a checkpoint; then the log has it whole
+		_ = c.Close()
 	}
-	c, err := dial(s.path, readOnly)
+	c, err := sqlite.Dial(s.path, sqlite.ReadOnly)
 	if err != nil {
 		return file, now, err
 	}
-	defer func() { err = errors.Join(err, c.close()) }()
-	if now, err = readStanding(c); err != nil {
+	defer func() { err = errors.Join(err, c.Close()) }()
+	if now, err = table.ReadStanding(c); err != nil {
 		return file, now, err
 	}
-	if file.known && (now.revision < file.revision || file.mark == markClosed && now.mark == markOpen && now.revision > file.revision) {
-		return file, now, corrupt(s.path, ErrForeignLog)
+	if file.Known && (now.Revision < file.Revision || file.Mark == table.MarkClosed && now.Mark == table.MarkOpen && now.Revision > file.Revision) {
+		return file, now, sqlite.Corrupt(s.path, ErrForeignLog)
 	}
 	if err := s.ownLog(c); err != nil {
 		return file, now, err
@@ -120,35 +123,34 @@ func (s *Store) recoverable() (file, now standing, err error) {
 		return file, now, err
 	}
 	s.log.Warn("session was not closed by its last owner; the database is sound",
-		"path", s.path, "revision", now.revision, "check", time.Since(began))
+		"path", s.path, "revision", now.Revision, "check", time.Since(began))
 	return file, now, nil
 }
 
 // ownLog refuses another session, before its log is moved into its file and before it is
 // replaced.
-func (s *Store) ownLog(c *conn) error {
-	k := c.rows("SELECT session_id FROM session", 1)
-	defer k.close()
-	if id := k.text(0); k.err == nil && s.session != "" && id != s.session {
+func (s *Store) ownLog(c *sqlite.Conn) error {
+	id, err := table.SessionID(c)
+	if err == nil && s.session != "" && id != s.session {
 		return s.own(id)
 	}
-	return k.err
+	return err
 }
 
 // checkIntegrity reads every page, and every reference between rows.
-func checkIntegrity(c *conn) error {
-	k := c.rows("PRAGMA integrity_check(1)", 1)
-	defer k.close()
-	if found := k.text(0); k.err == nil && found != "ok" {
-		k.fail(corrupt(c.path, fmt.Errorf("integrity check: %s", found)))
+func checkIntegrity(c *sqlite.Conn) error {
+	k := c.Rows("PRAGMA integrity_check(1)", 1)
+	defer k.Close()
+	if found := k.Text(0); k.Err() == nil && found != "ok" {
+		k.Fail(sqlite.Corrupt(c.Path(), fmt.Errorf("integrity check: %s", found)))
 	}
-	if k.err != nil {
-		return k.err
+	if k.Err() != nil {
+		return k.Err()
 	}
-	refs := c.rows("PRAGMA foreign_key_check", 4)
-	defer refs.close()
-	if refs.ok {
-		refs.wrong("a row refers to one that is missing")
+	refs := c.Rows("PRAGMA foreign_key_check", 4)
+	defer refs.Close()
+	if refs.OK() {
+		refs.Wrong("a row refers to one that is missing")
 	}
-	return refs.err
+	return refs.Err()
 }

@@ -9,6 +9,7 @@ import (
 
 	"simplex/persistence"
 	"simplex/persistence/jsonstore"
+	"simplex/persistence/sqlitestore/table"
 	"simplex/state"
 )
 
@@ -49,7 +50,7 @@ func (s *Store) importState(st *state.State) error {
 	case st == nil:
 		return fmt.Errorf("import to %s: %w", s.path, ErrNoState)
 	}
-	return s.publish(st, stamp{revision: 1, operation: s.cfg.NewID(), boundary: persistence.Shutdown})
+	return s.publish(st, table.Stamp{Revision: 1, Operation: s.cfg.NewID(), Boundary: persistence.Shutdown})
 }
 
 // Export writes the session in cfg's database as the document of the JSON store beside

@@ -1,9 +1,10 @@
 // Package sqlitestore keeps a session as a normalized SQLite database,
 // <root>/<state>/state.db, under the lock <root>/session.lock (worker-data.md §1.12 and
-// §2.10, decision 9.15). The tables are drawn in docs/persistence.md.
+// §2.10, decision 9.15).
 //
-// It owns the database from Open to Close, its tables, its write-ahead log and the ways
-// in (Import) and out (Export, Read).
+// It owns the database from Open to Close, its write-ahead log, the mark of a session that is
+// in use, and the ways in (Import) and out (Export, Read). The tables and how a state goes
+// into them are package table's, the connection is package sqlite's.
 //
 // It refuses: a second owner; a database, log or directory that is a link or special; an
 // empty file; tables of another version; a journal mode other than WAL; a log that is

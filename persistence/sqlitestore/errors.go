@@ -3,20 +3,18 @@ package sqlitestore
 import (
 	"errors"
 	"fmt"
-	"syscall"
 
-	sqlite3 "github.com/mattn/go-sqlite3"
-
-	"simplex/persistence"
+	"simplex/persistence/sqlitestore/sqlite"
+	"simplex/persistence/sqlitestore/table"
 )
 
 var (
 	// ErrNoState: there is no database at that path. Read only; Load says nil, nil.
 	ErrNoState = errors.New("no saved session")
 	// ErrBusy: another program held a lock on the database for the whole wait.
-	ErrBusy = errors.New("database is locked by another program")
+	ErrBusy = sqlite.ErrBusy
 	// ErrReadOnly: the database or its directory cannot be written.
-	ErrReadOnly = errors.New("database is read-only")
+	ErrReadOnly = sqlite.ErrReadOnly
 	// ErrJournalMode: the database is not in WAL mode, so somebody converted it.
 	ErrJournalMode = errors.New("database is not in WAL mode")
 	// ErrMissingLog: saves may stand in a write-ahead log that is gone.
@@ -45,35 +43,5 @@ func (e *SchemaError) Error() string {
 	if e.Empty {
 		return fmt.Sprintf("database %s is an empty file; it was left as it is", e.Path)
 	}
-	return fmt.Sprintf("database %s has schema version %d, this program knows version %d; it was left as it is", e.Path, e.Got, SchemaVersion)
+	return fmt.Sprintf("database %s has schema version %d, this program knows version %d; it was left as it is", e.Path, e.Got, table.Version)
 }
-
-// systemFault lets the errno behind an error of SQLite be asked for.
-type systemFault struct{ cause sqlite3.Error }
-
-func (e *systemFault) Error() string   { return e.cause.Error() } // which tells the errno
-func (e *systemFault) Unwrap() []error { return []error{e.cause, e.cause.SystemErrno} }
-
-// fault gives an error of SQLite the type by which callers decide.
-func fault(path string, err error) error {
-	var bad sqlite3.Error
-	if err == nil || !errors.As(err, &bad) {
-		return err
-	}
-	if bad.SystemErrno != 0 {
-		err = &systemFault{bad}
-	}
-	switch bad.Code {
-	case sqlite3.ErrCorrupt, sqlite3.ErrNotADB, sqlite3.ErrFormat:
-		return corrupt(path, err)
-	case sqlite3.ErrBusy, sqlite3.ErrLocked:
-		return fmt.Errorf("database %s: %w: %w", path, ErrBusy, err)
-	case sqlite3.ErrFull:
-		return fmt.Errorf("database %s: %w: %w", path, syscall.ENOSPC, err)
-	case sqlite3.ErrReadonly, sqlite3.ErrPerm:
-		return fmt.Errorf("database %s: %w: %w", path, ErrReadOnly, err)
-	}
-	return fmt.Errorf("database %s: %w", path, err)
-}
-
-func corrupt(path string, err error) error { return &persistence.CorruptError{Path: path, Err: err} }

@@ -9,6 +9,8 @@ import (
 	"syscall"
 
 	"simplex/internal/durable"
+	"simplex/persistence/sqlitestore/sqlite"
+	"simplex/persistence/sqlitestore/table"
 )
 
 // sight is what stands at a database's path and beside it, seen without opening a file:
@@ -34,7 +36,7 @@ func look(path string) (sight, error) {
 			return sight{}, fmt.Errorf("database %s: %w", path, err)
 		}
 		if !info.Mode().IsRegular() {
-			return sight{}, corrupt(path+file.suffix, durable.ErrNotRegular)
+			return sight{}, sqlite.Corrupt(path+file.suffix, durable.ErrNotRegular)
 		}
 		*file.at = info
 	}
@@ -48,7 +50,7 @@ func (s sight) logged() bool { return s.log != nil && s.log.Size() > 0 }
 func (s sight) check(path string) error {
 	switch {
 	case s.database == nil && s.logged():
-		return corrupt(path, ErrMissingDatabase)
+		return sqlite.Corrupt(path, ErrMissingDatabase)
 	case s.database == nil:
 		return nil
 	case s.database.Size() == 0:
@@ -82,13 +84,13 @@ func checkHeader(path string) error {
 	defer f.Close()
 	var head [100]byte
 	if _, err := f.ReadAt(head[:], 0); err != nil || string(head[:16]) != "SQLite format 3\x00" {
-		return corrupt(path, fmt.Errorf("it is no SQLite database: %w", errors.Join(err, errShape)))
+		return sqlite.Corrupt(path, fmt.Errorf("it is no SQLite database: %w", errors.Join(err, sqlite.ErrShape)))
 	}
 	id, version := binary.BigEndian.Uint32(head[68:]), binary.BigEndian.Uint32(head[60:])
-	if id != applicationID {
+	if id != table.ApplicationID {
 		version = 0
 	}
-	if version != SchemaVersion {
+	if version != table.Version {
 		return &SchemaError{Path: path, Got: int(int32(version))}
 	}
 	if head[18] != 2 || head[19] != 2 {

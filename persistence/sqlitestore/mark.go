@@ -2,83 +2,63 @@ package sqlitestore
 
 import (
 	"errors"
-	"fmt"
-	"io"
-
-	sqlite3 "github.com/mattn/go-sqlite3"
 
 	"simplex/internal/durable"
+	"simplex/persistence/sqlitestore/sqlite"
+	"simplex/persistence/sqlitestore/table"
 )
 
-// mark is session.open: whether the database is in use and saves may stand in the log
-// alone. It is set, and brought from the log into the file, before the first save of an
-// owner, and taken away by Close. So a log beside a file without the mark, or a file
-// with the mark and no log, is seen.
-type mark int64
-
+// The labels of the mark and of the log, asked of Config.Hook before the statement is run,
+// as those of a save are (table.LabelBegin and the others). The Op's Name is the statement,
+// or the kind of the checkpoint.
 const (
-	markClosed mark = 0
-	markOpen   mark = 1 // and the file itself is known to have a mark
-	markUnsure mark = 2 // open, but a reader may have kept the mark out of the file
+	LabelMark       = "sqlite.mark" // the mark of an open session is set or taken away
+	LabelCheckpoint = "sqlite.checkpoint"
 )
-
-// standing is what a database says of itself.
-type standing struct {
-	revision int64
-	mark     mark
-	known    bool
-}
-
-func readStanding(c *conn) (standing, error) {
-	row, err := c.one(sqlGetMark, 2)
-	if errors.Is(err, io.EOF) {
-		err = corrupt(c.path, fmt.Errorf("%w: there is no session", errShape))
-	}
-	if err != nil {
-		return standing{}, err
-	}
-	return standing{row[0], mark(row[1]), true}, nil
-}
 
 // setMark writes the mark in a transaction of its own. It need not be durable before the
 // checkpoint that follows, which syncs log and file, so the commit does without.
-func (s *Store) setMark(m mark) error {
-	if err := s.ask(LabelMark, sqlMark); err != nil {
+func (s *Store) setMark(m table.Mark) error {
+	if err := s.ask(LabelMark, table.SetMark); err != nil {
 		return err
 	}
-	if err := s.c.script("PRAGMA synchronous = NORMAL"); err != nil {
+	if err := s.c.Script("PRAGMA synchronous = NORMAL"); err != nil {
 		return err
 	}
-	err := s.c.run(sqlBegin)
+	err := s.c.Run(sqlite.Begin)
 	if err == nil {
-		err = s.c.run(sqlMark, int64(m))
+		err = s.c.Run(table.SetMark, int64(m))
 	}
 	if err == nil {
-		err = s.c.run(sqlCommit)
+		err = s.c.Run(sqlite.Commit)
 	}
 	if err != nil {
-		_ = s.c.run(sqlRollback)
+		_ = s.c.Run(sqlite.Rollback)
 	}
-	return errors.Join(err, s.c.script("PRAGMA synchronous = FULL"))
+	return errors.Join(err, s.c.Script("PRAGMA synchronous = FULL"))
 }
 
 // settleMark makes sure that the database is marked before a save is committed.
+//
+// The mark is set, and brought from the log into the file, before the first save of an
+// owner, and taken away by Close. So a log beside a file without the mark, or a file
+// with the mark and no log, is seen.
 func (s *Store) settleMark() error {
-	if s.mark == markOpen {
+	if s.mark == table.MarkOpen {
 		return nil
 	}
-	if s.mark == markClosed {
-		if err := s.setMark(markUnsure); err != nil {
+	if s.mark == table.MarkClosed {
+		if err := s.setMark(table.MarkUnsure); err != nil {
 			return err
 		}
-		s.mark = markUnsure
+		s.mark = table.MarkUnsure
 	}
 	if err := s.ask(LabelCheckpoint, "PASSIVE"); err != nil {
 		return err
 	}
-	done, err := s.c.checkpoint("PASSIVE")
+	done, err := s.c.Checkpoint("PASSIVE")
 	if done {
-		s.mark = markOpen
+		s.mark = table.MarkOpen
 	}
 	return err
 }
@@ -87,20 +67,20 @@ func (s *Store) settleMark() error {
 func (s *Store) disconnect() error {
 	err := error(nil)
 	clean := s.failed == nil
-	if clean && s.mark != markClosed {
+	if clean && s.mark != table.MarkClosed {
 		clean, err = s.closeMarked()
 	}
 	if clean {
-		err = errors.Join(err, s.c.keepLog(false))
+		err = errors.Join(err, s.c.KeepLog(false))
 	}
-	return errors.Join(err, s.c.close())
+	return errors.Join(err, s.c.Close())
 }
 
 func (s *Store) closeMarked() (bool, error) {
 	// Readers take milliseconds. One that takes longer costs the next start a check.
-	err := s.c.script("PRAGMA busy_timeout = 250")
+	err := s.c.Script("PRAGMA busy_timeout = 250")
 	if err == nil {
-		err = s.setMark(markClosed)
+		err = s.setMark(table.MarkClosed)
 	}
 	if err == nil {
 		err = s.ask(LabelCheckpoint, "TRUNCATE")
@@ -108,27 +88,12 @@ func (s *Store) closeMarked() (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return s.c.checkpoint("TRUNCATE")
+	return s.c.Checkpoint("TRUNCATE")
 }
 
 func (s *Store) ask(label, what string) error {
 	if s.cfg.Hook == nil {
 		return nil
 	}
-	return s.cfg.Hook(label, durable.Op{Call: callSQL, Name: what})
-}
-
-// keepLog says whether closing the last connection leaves the log in place.
-func (c *conn) keepLog(keep bool) error {
-	n := 0
-	if keep {
-		n = 1
-	}
-	return fault(c.path, c.c.SetFileControlInt("main", sqlite3.SQLITE_FCNTL_PERSIST_WAL, n))
-}
-
-// checkpoint moves the log into the file and tells whether all of it went.
-func (c *conn) checkpoint(kind string) (bool, error) {
-	row, err := c.one("PRAGMA wal_checkpoint("+kind+")", 3)
-	return err == nil && row[0] == 0 && row[1] == row[2], err
+	return s.cfg.Hook(label, durable.Op{Call: table.CallSQL, Name: what})
 }

@@ -9,6 +9,8 @@ import (
 	"io"
 	"syscall"
 
+	"simplex/persistence/sqlitestore/sqlite"
+	"simplex/persistence/sqlitestore/table"
 	"simplex/state"
 )
 
@@ -50,12 +52,12 @@ func ReadOpened(ctx context.Context, path string, opened func() error, w io.Writ
 	case seen.logged() && seen.shared == nil:
 		return Info{}, fmt.Errorf("database %s: %w", path, ErrNeedsOwner)
 	case seen.log != nil && seen.shared != nil:
-		return readWith(ctx, path, readOnly, opened, w)
+		return readWith(ctx, path, sqlite.ReadOnly, opened, w)
 	}
 	if err := checkHeader(path); err != nil {
 		return Info{}, err
 	}
-	info, err := readWith(ctx, path, snapshot, opened, w)
+	info, err := readWith(ctx, path, sqlite.Snapshot, opened, w)
 	if changed := unchanged(path, seen, info.Revision); changed != nil {
 		return Info{}, changed
 	}
@@ -68,12 +70,12 @@ func ReadOpened(ctx context.Context, path string, opened func() error, w io.Writ
 func unchanged(path string, before sight, revision int64) error {
 	changed := fmt.Errorf("database %s: %w", path, ErrChanged)
 	if revision != 0 {
-		c, err := dial(path, snapshot)
+		c, err := sqlite.Dial(path, sqlite.Snapshot)
 		if err != nil {
 			return changed
 		}
-		now, err := readStanding(c)
-		if _ = c.close(); err != nil || now.revision != revision {
+		now, err := table.ReadStanding(c)
+		if _ = c.Close(); err != nil || now.Revision != revision {
 			return changed
 		}
 	}
@@ -83,81 +85,81 @@ func unchanged(path string, before sight, revision int64) error {
 	return nil
 }
 
-func readWith(ctx context.Context, path string, how access, opened func() error, w io.Writer) (info Info, err error) {
+func readWith(ctx context.Context, path string, how sqlite.Access, opened func() error, w io.Writer) (info Info, err error) {
 	c, err := dialReader(path, how)
 	if err != nil {
 		return Info{}, err
 	}
-	defer func() { err = errors.Join(err, c.close()) }()
-	if err := c.run(sqlRead); err != nil {
+	defer func() { err = errors.Join(err, c.Close()) }()
+	if err := c.Run(sqlite.BeginRead); err != nil {
 		return Info{}, err
 	}
-	defer func() { _ = c.run(sqlRollback) }()
-	h, err := readHead(c)
+	defer func() { _ = c.Run(sqlite.Rollback) }()
+	h, err := table.ReadHead(c)
 	switch {
 	case errors.Is(err, io.EOF):
-		return Info{}, corrupt(path, fmt.Errorf("%w: there is no session", errShape))
+		return Info{}, sqlite.Corrupt(path, fmt.Errorf("%w: there is no session", sqlite.ErrShape))
 	case err != nil:
 		return Info{}, err
-	case how == snapshot && h.open != int64(markClosed):
-		return Info{}, corrupt(path, ErrMissingLog)
+	case how == sqlite.Snapshot && h.Mark != table.MarkClosed:
+		return Info{}, sqlite.Corrupt(path, ErrMissingLog)
 	}
 	if opened != nil {
 		if err := opened(); err != nil {
 			return Info{}, fmt.Errorf("database %s: %w", path, err)
 		}
 	}
-	info = Info{Revision: h.revision, OperationID: h.operation}
+	info = Info{Revision: h.Revision, OperationID: h.Operation}
 	return info, stream(ctx, c, h, w)
 }
 
 // dialReader opens a database for one read. The first to open a killed owner's database
 // fills the shared memory anew, which a full disk has no room for; it reads without.
-func dialReader(path string, how access) (*conn, error) {
-	c, err := dial(path, how)
-	if err == nil && how != snapshot {
+func dialReader(path string, how sqlite.Access) (*sqlite.Conn, error) {
+	c, err := sqlite.Dial(path, how)
+	if err == nil && how != sqlite.Snapshot {
 		if err = checkKind(c); err != nil {
-			err = errors.Join(err, c.close())
+			err = errors.Join(err, c.Close())
 		}
 	}
 	if err == nil {
 		return c, nil
 	}
-	if how == readOnly && errors.Is(err, syscall.ENOSPC) {
-		return dialReader(path, noSpace)
+	if how == sqlite.ReadOnly && errors.Is(err, syscall.ENOSPC) {
+		return dialReader(path, sqlite.NoSpace)
 	}
 	return nil, err
 }
 
 // checkKind is checkHeader through a connection.
-func checkKind(c *conn) error {
-	id, err := c.one("PRAGMA application_id", 1)
+func checkKind(c *sqlite.Conn) error {
+	id, err := c.One("PRAGMA application_id", 1)
 	if err != nil {
 		return err
 	}
-	version, err := c.one("PRAGMA user_version", 1)
+	version, err := c.One("PRAGMA user_version", 1)
 	if err != nil {
 		return err
 	}
-	if id[0] != applicationID {
+	if id[0] != table.ApplicationID {
 		version[0] = 0
 	}
-	if version[0] != SchemaVersion {
-		return &SchemaError{Path: c.path, Got: int(version[0])}
+	if version[0] != table.Version {
+		return &SchemaError{Path: c.Path(), Got: int(version[0])}
 	}
-	k := c.rows("PRAGMA journal_mode", 1)
-	defer k.close()
-	if k.err == nil && k.text(0) != "wal" {
-		k.fail(fmt.Errorf("database %s: %w", c.path, ErrJournalMode))
+	k := c.Rows("PRAGMA journal_mode", 1)
+	defer k.Close()
+	if k.Err() == nil && k.Text(0) != "wal" {
+		k.Fail(fmt.Errorf("database %s: %w", c.Path(), ErrJournalMode))
 	}
-	return k.err
+	return k.Err()
 }
 
 // stream writes the head as a document without turns, and the turns into it.
-func stream(ctx context.Context, c *conn, h *head, w io.Writer) error {
+func stream(ctx context.Context, c *sqlite.Conn, h *table.Head, w io.Writer) error {
 	out := bufio.NewWriterSize(w, 64<<10)
 	var before, after []state.Member // unknown members around "turns", the last known one
-	for name, v := range h.st.Unknown.All() {
+	for name, v := range h.State.Unknown.All() {
 		m := state.Member{Name: name, Value: v}
 		if name < "turns" {
 			before = append(before, m)
@@ -165,19 +167,19 @@ func stream(ctx context.Context, c *conn, h *head, w io.Writer) error {
 			after = append(after, m)
 		}
 	}
-	h.st.Unknown = state.Object{}
+	h.State.Unknown = state.Object{}
 	if before != nil {
-		h.st.Unknown = state.ObjectFrom(before)
+		h.State.Unknown = state.ObjectFrom(before)
 	}
-	front, err := json.Marshal(h.st)
+	front, err := json.Marshal(h.State)
 	if err != nil {
 		return err
 	}
 	_, _ = out.Write(front[:len(front)-len("]}")]) // a bufio.Writer keeps its first error
 	comma := ""
-	err = eachTurn(c, h, func(_ int64, t *state.Turn) error {
+	err = table.EachTurn(c, h, func(_ int64, t *state.Turn) error {
 		if err := context.Cause(ctx); err != nil {
-			return fmt.Errorf("read %s: %w", c.path, err)
+			return fmt.Errorf("read %s: %w", c.Path(), err)
 		}
 		_, _ = out.WriteString(comma)
 		comma = ","

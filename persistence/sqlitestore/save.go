@@ -7,6 +7,7 @@ import (
 
 	"simplex/internal/durable"
 	"simplex/persistence"
+	"simplex/persistence/sqlitestore/table"
 	"simplex/state"
 )
 
@@ -33,14 +34,14 @@ func (s *Store) Save(_ context.Context, st *state.State, b persistence.Boundary)
 		return err
 	}
 	if err := s.save(st, b); err != nil {
-		if errors.Is(err, errInvalidText) {
+		if errors.Is(err, table.ErrInvalidText) {
 			err = errors.Join(state.Encode(io.Discard, st), err) // it knows the place
 		}
 		s.failed = &persistence.StorageFailedError{Boundary: b, Err: err}
 		if pe, ok := errors.AsType[*durable.PublishError](err); ok {
 			s.failed.Published = pe.Published
 		}
-		if _, ok := errors.AsType[*unsureError](err); ok {
+		if _, ok := errors.AsType[*table.UnsureError](err); ok {
 			s.failed.Published = true
 		}
 		return s.failed
@@ -52,7 +53,7 @@ func (s *Store) save(st *state.State, b persistence.Boundary) error {
 	if err := s.connect(); err != nil {
 		return err
 	}
-	next := stamp{revision: s.base.revision + 1, operation: s.cfg.NewID(), boundary: b}
+	next := table.Stamp{Revision: s.revision + 1, Operation: s.cfg.NewID(), Boundary: b}
 	if s.c == nil {
 		if err := s.publish(st, next); err != nil {
 			return err
@@ -60,14 +61,14 @@ func (s *Store) save(st *state.State, b persistence.Boundary) error {
 	} else if err := s.commit(st, next); err != nil {
 		return err
 	}
-	s.base.revision, s.known = next.revision, true
-	s.base.remember(st)
+	s.revision, s.known = next.Revision, true
+	s.base.Remember(st)
 	return nil
 }
 
 // publish makes the database with its first state in it.
-func (s *Store) publish(st *state.State, next stamp) error {
-	image, err := buildImage(&s.base, st, next)
+func (s *Store) publish(st *state.State, next table.Stamp) error {
+	image, err := s.base.Image(st, next)
 	if err != nil {
 		return err
 	}
@@ -81,44 +82,15 @@ func (s *Store) publish(st *state.State, next stamp) error {
 	})
 }
 
-// unsureError is a commit that failed after the log was written: a later recovery may find
-// the save there.
-type unsureError struct{ err error }
-
-func (e *unsureError) Error() string { return e.err.Error() }
-func (e *unsureError) Unwrap() error { return e.err }
-
-func (s *Store) commit(st *state.State, next stamp) error {
+func (s *Store) commit(st *state.State, next table.Stamp) error {
 	if err := s.settleMark(); err != nil {
 		return err
 	}
-	next.open = int64(s.mark)
-	w := &saver{c: s.c, hook: s.cfg.Hook}
-	w.step(LabelBegin, sqlBegin)
-	if w.err != nil {
-		return w.err
+	next.Mark = s.mark
+	if err := s.base.Save(s.c, s.cfg.Hook, st, next, !s.known); err != nil {
+		return err
 	}
-	from := &s.base
-	if !s.known {
-		from = &base{}
-	}
-	w.write(from, st, next, !s.known)
-	if w.ask(LabelCommit, sqlCommit); w.err != nil {
-		_ = s.c.run(sqlRollback)
-		return w.err
-	}
-	if err := s.c.run(sqlCommit); err != nil {
-		_ = s.c.run(sqlRollback)
-		return &unsureError{err}
-	}
-	if !s.known {
-		s.base = *from
-	}
-	s.base.messages = w.messages
-	if w.ask(LabelCommitted, ""); w.err != nil {
-		return &unsureError{w.err}
-	}
-	s.afterCommit(next.boundary)
+	s.afterCommit(next.Boundary)
 	return nil
 }
 
@@ -140,7 +112,7 @@ func (s *Store) afterCommit(b persistence.Boundary) {
 	s.since = 0
 	err := s.ask(LabelCheckpoint, "PASSIVE")
 	if err == nil {
-		_, err = s.c.checkpoint("PASSIVE")
+		_, err = s.c.Checkpoint("PASSIVE")
 	}
 	if err != nil {
 		s.log.Warn("log was not moved into the database", "path", s.path, "error", err)

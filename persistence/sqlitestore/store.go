@@ -12,6 +12,8 @@ import (
 	"simplex/internal/durable"
 	"simplex/persistence"
 	"simplex/persistence/sessionroot"
+	"simplex/persistence/sqlitestore/sqlite"
+	"simplex/persistence/sqlitestore/table"
 	"simplex/state"
 )
 
@@ -47,16 +49,17 @@ type Store struct {
 	root *sessionroot.Root
 	path string
 
-	mu      sync.Mutex
-	c       *conn // nil: not opened yet, or no database is there
-	base    base
-	known   bool // base is what the tables hold
-	mark    mark
-	since   int    // saves since the last checkpoint
-	room    int64  // size of the log up to which it need not grow, in bytes
-	session string // the id a state must have; "": not known yet
-	failed  *persistence.StorageFailedError
-	closed  bool
+	mu       sync.Mutex
+	c        *sqlite.Conn // nil: not opened yet, or no database is there
+	base     table.Base
+	known    bool  // base is what the tables hold
+	revision int64 // of the last save
+	mark     table.Mark
+	since    int    // saves since the last checkpoint
+	room     int64  // size of the log up to which it need not grow, in bytes
+	session  string // the id a state must have; "": not known yet
+	failed   *persistence.StorageFailedError
+	closed   bool
 }
 
 var _ persistence.Store = (*Store)(nil)
@@ -125,27 +128,20 @@ func (s *Store) usable(verb string) error {
 
 // load gives the saved state and makes it the base of the next save.
 func (s *Store) load() (*state.State, error) {
-	if err := s.c.run(sqlRead); err != nil {
+	if err := s.c.Run(sqlite.BeginRead); err != nil {
 		return nil, err
 	}
-	defer func() { _ = s.c.run(sqlRollback) }()
-	h, err := readHead(s.c)
+	defer func() { _ = s.c.Run(sqlite.Rollback) }()
+	h, err := table.ReadHead(s.c)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.own(h.st.Meta.SessionID); err != nil {
+	if err := s.own(h.State.Meta.SessionID); err != nil {
 		return nil, err
 	}
-	next := base{revision: h.revision, messages: h.messages}
-	err = eachTurn(s.c, h, func(id int64, t *state.Turn) error {
-		h.st.Turns = append(h.st.Turns, t)
-		next.ids = append(next.ids, id)
-		return nil
-	})
-	if err != nil {
+	if err := s.base.Load(s.c, h); err != nil {
 		return nil, err
 	}
-	next.remember(h.st)
-	s.base, s.known = next, true
-	return h.st, nil
+	s.revision, s.known = h.Revision, true
+	return h.State, nil
 }

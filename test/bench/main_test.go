@@ -9,11 +9,11 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"simplex/process"
+	"simplex/process/sandbox"
 )
 
 func TestMain(m *testing.M) {
-	process.ConfineMain(os.Args)
+	sandbox.ConfineMain(os.Args)
 	if os.Getenv(childVariable) != "" {
 		os.Exit(child())
 	}

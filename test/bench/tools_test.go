@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"simplex/process"
+	"simplex/process/kin"
 	"simplex/state"
 	"simplex/tools"
 	toolprocess "simplex/tools/process"
@@ -24,7 +25,7 @@ type bench struct {
 
 func newBench(tb testing.TB) *bench {
 	tb.Helper()
-	reaper, err := process.EnableSubreaper(nil)
+	reaper, err := kin.EnableSubreaper(nil)
 	must(tb, err)
 	x := &bench{tb: tb, store: process.NewStore(process.Config{Reaper: reaper}), registry: tools.NewRegistry(nil)}
 	set, err := toolprocess.New(toolprocess.Config{Store: x.store})

@@ -36,9 +36,9 @@ func plantedFaults() []planted {
 		return s.mgr.Sync()
 	}
 `, []string{"refresh", "remove"}, true, nil},
-		{"deleted first, tombstone last", "manager/plan.go", `		p.steps = append(p.steps, step{stepRemoving, now.rec.removing()})
+		{"deleted first, tombstone last", "manager/plan.go", `		p.steps = append(p.steps, step{stepRemoving, now.rec.Removing()})
 `, ``, []string{"remove"}, true, nil},
-		{"the tombstone keeps the configuration", "manager/record.go", `Nonce: r.Nonce, Revision: r.Revision, Root: r.Root, ForkOrigin: r.ForkOrigin,
+		{"the tombstone keeps the configuration", "manager/record/record.go", `Nonce: r.Nonce, Revision: r.Revision, Root: r.Root, ForkOrigin: r.ForkOrigin,
 `, `Nonce: r.Nonce, Revision: r.Revision, Root: r.Root, ForkOrigin: r.ForkOrigin, Unknown: []byte("{\"x\":\"` + secret + `\"}"),
 `, []string{"remove"}, true, nil},
 		{"a stale temporary file is kept", "manager/execute.go", `	if err := s.mgr.RemoveTree(temp); err != nil { // a killed request's, or somebody's link

@@ -8,12 +8,12 @@ import (
 
 	"go.uber.org/goleak"
 
-	"simplex/process"
+	"simplex/process/sandbox"
 	"simplex/test/conformance/rig"
 )
 
 func TestMain(m *testing.M) {
-	process.ConfineMain(os.Args)
+	sandbox.ConfineMain(os.Args)
 	code := rig.Main(m, rig.Race)
 	if code == 0 {
 		if err := goleak.Find(); err != nil {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"simplex/process"
+	"simplex/process/kin"
 )
 
 // row is one thing that commands do to their host. It is played twice: over pipes, and
@@ -44,9 +45,9 @@ func TestTable(t *testing.T) {
 }
 
 // adopt makes the test process the parent of orphans, for the time of one test.
-func adopt(t *testing.T) *process.Reaper {
+func adopt(t *testing.T) *kin.Reaper {
 	t.Helper()
-	reaper, err := process.EnableSubreaper(nil)
+	reaper, err := kin.EnableSubreaper(nil)
 	must(t, err)
 	t.Cleanup(func() { must(t, reaper.Close()) })
 	return reaper

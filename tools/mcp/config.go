@@ -4,7 +4,7 @@ import (
 	"log/slog"
 	"time"
 
-	"simplex/process"
+	"simplex/process/sandbox"
 	"simplex/state"
 )
 
@@ -32,7 +32,7 @@ type Config struct {
 	Environment      []string
 	WorkingDirectory string // "" is the worker's
 	// Sandbox confines the server as it does other children; nil does not.
-	Sandbox *process.Sandbox
+	Sandbox *sandbox.Box
 
 	// Prefix is put before the server's names of the tools.
 	Prefix string

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"simplex/process"
+	"simplex/process/sandbox"
 	"simplex/state"
 	"simplex/tools"
 	"simplex/tools/mcp"
@@ -346,7 +346,7 @@ func TestShutdownDuringACallAndAStop(t *testing.T) {
 func TestConfinedServer(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
-	box := &process.Sandbox{Workspace: filepath.Join(root, "work"), Temp: filepath.Join(root, "temp")}
+	box := &sandbox.Box{Workspace: filepath.Join(root, "work"), Temp: filepath.Join(root, "temp")}
 	for _, dir := range []string{box.Workspace, box.Temp} {
 		if err := os.Mkdir(dir, 0o755); err != nil {
 			t.Fatal(err)

@@ -15,14 +15,14 @@ import (
 	"go.uber.org/goleak"
 	"golang.org/x/sys/unix"
 
-	"simplex/process"
+	"simplex/process/sandbox"
 )
 
 // modeVariable makes the test program a server of that mode.
 const modeVariable = "MCP_TEST_SERVER"
 
 func TestMain(m *testing.M) {
-	process.ConfineMain(os.Args)
+	sandbox.ConfineMain(os.Args)
 	if mode, ok := os.LookupEnv(modeVariable); ok {
 		serve(mode)
 		return

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	proc "simplex/process"
+	"simplex/process/capture"
 	"simplex/state"
 	"simplex/tools"
 	"simplex/tools/result"
@@ -103,7 +104,7 @@ func (s *Set) report(r *result.Record, session *proc.Session, l launch) {
 	snap := look(session)
 	exited := snap.State != proc.Running
 	complete := exited && snap.OutputComplete
-	var outputs []proc.Output
+	var outputs []capture.Output
 	if exited {
 		outputs = session.Read("", true)
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	proc "simplex/process"
+	"simplex/process/capture"
 	"simplex/state"
 )
 
@@ -95,9 +96,9 @@ func TestSharedBudget(t *testing.T) {
 	read := `{"session_id":"` + id + `"}`
 	session, err := b.store.Get(id)
 	must(t, err)
-	eventually(t, func() bool { return len(session.Read(proc.Stdout, true)[0].Data) == 3 })
+	eventually(t, func() bool { return len(session.Read(capture.Stdout, true)[0].Data) == 3 })
 	b.ok("send_process", `{"session_id":"`+id+`","input":"\n"}`)
-	eventually(t, func() bool { return string(session.Read(proc.Stderr, true)[0].Tail) == "KLMN" })
+	eventually(t, func() bool { return string(session.Read(capture.Stderr, true)[0].Tail) == "KLMN" })
 	contains(t, b.ok("read_process", read), "stdout (3 bytes):\n123\n\nstderr (truncated, first 7 bytes):\nabcdefg\n\nstderr_tail (last 4 bytes):\nKLMN\n", "3 bytes of stderr were left out")
 	b.ok("send_process", `{"session_id":"`+id+`","input":"\n"}`)
 	b.finished(id)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	proc "simplex/process"
+	"simplex/process/capture"
 	"simplex/state"
 	"simplex/tools"
 	"simplex/tools/result"
@@ -39,7 +40,7 @@ func (s *Set) pollProcess(a *tools.Arguments) (tools.Plan, error) {
 type seen struct {
 	session *proc.Session
 	snap    proc.Snapshot
-	outputs []proc.Output
+	outputs []capture.Output
 	dropped bool
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	proc "simplex/process"
+	"simplex/process/capture"
 	"simplex/state"
 	"simplex/tools"
 	"simplex/tools/result"
@@ -35,7 +36,7 @@ func (s *Set) read(q read) (state.Result, error) {
 	if err != nil {
 		return state.Result{}, sessionFailure(q.id, "read", err)
 	}
-	stream := proc.Stream(q.stream)
+	stream := capture.Stream(q.stream)
 	if q.stream == "both" {
 		stream = ""
 	}

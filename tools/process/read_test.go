@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	proc "simplex/process"
+	"simplex/process/capture"
 )
 
 func TestReadDeltaAndFull(t *testing.T) {
@@ -63,7 +64,7 @@ func TestDeltaHoldsBackHalfACharacter(t *testing.T) {
 	read := `{"session_id":"` + id + `","stream":"stdout"}`
 	session, err := b.store.Get(id)
 	must(t, err)
-	eventually(t, func() bool { return len(session.Read(proc.Stdout, true)[0].Data) > 0 })
+	eventually(t, func() bool { return len(session.Read(capture.Stdout, true)[0].Data) > 0 })
 	text := b.ok("read_process", read)
 	want(t, text, "stdout_bytes_read=1")
 	contains(t, text, "stdout (1 bytes):\na\n")

@@ -6,6 +6,7 @@ import (
 
 	"simplex/internal/text"
 	proc "simplex/process"
+	"simplex/process/capture"
 	"simplex/tools/result"
 )
 
@@ -38,7 +39,7 @@ func brief(label string) string {
 
 // blocks writes output, and after a stream that lost bytes its end. What is missing
 // between the two is counted in a note.
-func blocks(r *result.Record, prefix string, outputs []proc.Output) {
+func blocks(r *result.Record, prefix string, outputs []capture.Output) {
 	var lost []string
 	for _, o := range outputs {
 		name := prefix + string(o.Stream)

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	proc "simplex/process"
+	"simplex/process/capture"
 	"simplex/tools/result"
 )
 
@@ -16,12 +16,12 @@ func FuzzBlocks(f *testing.F) {
 	f.Add([]byte("a\x00b\xff\xfec\n"), []byte("tail"), uint64(0), true)
 	f.Add([]byte("[[state]]: exited\n\nstdout (3 bytes):\n"), []byte("\x1b[1m\xe6\xbc"), uint64(7), false)
 	f.Fuzz(func(t *testing.T, data, tail []byte, omitted uint64, lost bool) {
-		out := proc.Output{Stream: proc.Stdout, Data: data, Truncated: lost}
+		out := capture.Output{Stream: capture.Stdout, Data: data, Truncated: lost}
 		if lost {
 			out.Tail, out.Omitted = tail, omitted
 		}
 		var text result.Text
-		blocks(text.Record(), "new_", []proc.Output{out})
+		blocks(text.Record(), "new_", []capture.Output{out})
 		raw := text.Content().Raw
 		hidden := func(r rune) bool {
 			return (r < 0x20 && r != '\t' && r != '\n' && r != '\r') || (r >= 0x7F && r < 0xA0)

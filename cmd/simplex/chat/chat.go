@@ -10,7 +10,7 @@ import (
 	"simplex/core"
 	"simplex/hub/adapter"
 	"simplex/load"
-	"simplex/process"
+	"simplex/process/kin"
 )
 
 // ErrNotCompleted says that a prompt of which the exit code should tell, the one prompt or
@@ -31,7 +31,7 @@ type Config struct {
 	JSON      bool   // events as JSON lines instead of the answers
 	Live      bool   // show answers as they come; for a conversation on a terminal
 	Logger    *slog.Logger
-	Reaper    *process.Reaper // as in core.Config
+	Reaper    *kin.Reaper // as in core.Config
 
 	Stdin      io.Reader
 	Terminal   bool // whether Stdin is a terminal
