@@ -36,7 +36,8 @@ func messagesOfStep(s *state.Step) int64 {
 	return 1 + int64(len(s.Returns))
 }
 
-// Remember makes st, which was saved with Save or Image, the next base. The loop is copied: it belongs to its owner.
+// Remember makes st, which was saved with Save or Image, the next base. The loop is
+// copied: it belongs to its owner.
 func (b *Base) Remember(st *state.State) {
 	b.st = *st
 	if st.Loop != nil {
