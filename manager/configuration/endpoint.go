@@ -13,29 +13,30 @@ import (
 // placeholderHost never resolves; a worker refuses endpoints there.
 const placeholderHost = "unconfigured.invalid"
 
-// The connection endpoints of a configuration, with the last part of their placeholders.
+// The connection endpoints of a configuration, with the last part of their placeholders
+// and the member of a refresh that overrides them.
 var endpoints = [...]struct {
 	path        []string
 	placeholder string
 	create      bool // an override makes a missing section
+	member      string
 	override    func(protocol.Refresh) *string
 }{
-	{[]string{"client", "endpoint"}, "events", true, func(r protocol.Refresh) *string { return r.ClientEndpoint }},
-	{[]string{"security", "confirmation", "endpoint"}, "confirmation", false, func(r protocol.Refresh) *string { return r.ConfirmationEndpoint }},
-	{[]string{"hub_remote_call", "endpoint"}, "tools", false, func(r protocol.Refresh) *string { return r.ToolsEndpoint }},
+	{[]string{"client", "endpoint"}, "events", true, "client_endpoint", func(r protocol.Refresh) *string { return r.ClientEndpoint }},
+	{[]string{"security", "confirmation", "endpoint"}, "confirmation", false, "confirmation_endpoint", func(r protocol.Refresh) *string { return r.ConfirmationEndpoint }},
+	{[]string{"hub_remote_call", "endpoint"}, "tools", false, "tools_endpoint", func(r protocol.Refresh) *string { return r.ToolsEndpoint }},
 }
 
 // CheckRefresh checks the URLs as a worker checks its endpoints. Errors are
 // invalid_request.
 func CheckRefresh(r *protocol.Refresh) error {
-	for name, url := range map[string]*string{
-		"client_endpoint": r.ClientEndpoint, "confirmation_endpoint": r.ConfirmationEndpoint, "tools_endpoint": r.ToolsEndpoint,
-	} {
+	for _, e := range endpoints {
+		url := e.override(*r)
 		if url == nil {
 			continue
 		}
 		if _, err := load.ParseEndpoint(*url); err != nil {
-			return protocol.NewError(protocol.InvalidRequest, "refresh."+name+": "+err.Error())
+			return protocol.NewError(protocol.InvalidRequest, "refresh."+e.member+": "+err.Error())
 		}
 	}
 	return nil
