@@ -73,20 +73,27 @@ func (r *Reaper) follow() {
 	timer := time.NewTimer(gathering)
 	defer timer.Stop()
 	for range r.signals {
-		for look := 0; look < 2; look++ {
-			timer.Reset(gathering)
-			select {
-			case <-timer.C:
-			case <-r.closing:
-				return
-			}
-			if !anyDead() {
-				break
-			}
-			if look == 1 {
-				r.Reap()
-			}
+		if !r.rest(timer) {
+			return
 		}
+		if !anyDead() {
+			continue
+		}
+		if !r.rest(timer) {
+			return
+		}
+		r.Reap()
+	}
+}
+
+// rest waits between a death and a look; false: the Reaper is closing.
+func (r *Reaper) rest(timer *time.Timer) bool {
+	timer.Reset(gathering)
+	select {
+	case <-timer.C:
+		return true
+	case <-r.closing:
+		return false
 	}
 }
 
