@@ -47,7 +47,7 @@ func placedConfig(name string, env load.Env, variable, set string) (state.Object
 	return pluginConfig(filepath.Join(env.ExeDir, "schemas", set, "extensions", name, "config.yaml"), name, false)
 }
 
-// pluginConfig reads a plugin's config.yaml: name, description and config, no more.
+// pluginConfig reads a plugin's config.yaml, in which the name is required.
 func pluginConfig(file, name string, must bool) (state.Object, error) {
 	if !must {
 		if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
@@ -59,21 +59,32 @@ func pluginConfig(file, name string, must bool) (state.Object, error) {
 		return state.Object{}, err
 	}
 	c := &schema.Checker{Tree: tree}
-	c.Closed(tree.Root, "", "name", "description", "config")
-	if n := tree.Root.Get("name"); n != nil {
-		c.Text(n, &schema.Key{Enum: []string{name}}, "/name")
-	} else {
+	if tree.Root.Get("name") == nil {
 		c.Fail(0, "/name", "is required")
 	}
-	if n := tree.Root.Get("description"); n != nil {
-		c.Text(n, &schema.Key{}, "/description")
-	}
 	config := state.EmptyObject()
-	if n := tree.Root.Get("config"); n != nil && c.Kind(n, document.KindMapping, "/config") {
+	if n := componentConfig(c, name); n != nil {
 		config, _ = n.JSON().Object()
 	}
 	if err := c.Err(); err != nil {
 		return state.Object{}, err
 	}
 	return config, nil
+}
+
+// componentConfig checks what every config.yaml of a component has, name, description and
+// config and no more, and gives the config; nil where there is none that could be read.
+func componentConfig(c *schema.Checker, name string) *document.Node {
+	root := c.Tree.Root
+	c.Closed(root, "", "name", "description", "config")
+	if n := root.Get("name"); n != nil {
+		c.Text(n, &schema.Key{Enum: []string{name}}, "/name")
+	}
+	if n := root.Get("description"); n != nil {
+		c.Text(n, &schema.Key{}, "/description")
+	}
+	if n := root.Get("config"); n != nil && c.Kind(n, document.KindMapping, "/config") {
+		return n
+	}
+	return nil
 }

@@ -51,15 +51,8 @@ func IntrinsicHook(name string, env load.Env) (windowTokens uint64, err error) {
 
 func hookWindow(tree *document.Tree, name string) (uint64, error) {
 	c := &schema.Checker{Tree: tree}
-	c.Closed(tree.Root, "", "name", "description", "config")
-	if n := tree.Root.Get("name"); n != nil {
-		c.Text(n, &schema.Key{Enum: []string{name}}, "/name")
-	}
-	if n := tree.Root.Get("description"); n != nil {
-		c.Text(n, &schema.Key{}, "/description")
-	}
 	window := uint64(defaultWindowTokens)
-	if config := tree.Root.Get("config"); config != nil && c.Kind(config, document.KindMapping, "/config") {
+	if config := componentConfig(c, name); config != nil {
 		c.Closed(config, "/config", "context_window_tokens")
 		if n := config.Get("context_window_tokens"); n != nil {
 			c.Integer(n, &schema.Key{Min: 1}, "/config/context_window_tokens")

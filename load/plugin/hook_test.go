@@ -38,6 +38,16 @@ func TestIntrinsicHook(t *testing.T) {
 	if _, err := read(t.TempDir(), exe); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("variable without file: %v", err)
 	}
+	blocked := t.TempDir()
+	write(filepath.Join(blocked, "context_statistic", "config.yaml"), "") // a directory where the file should be
+	if _, err := read(blocked, exe); err == nil {
+		t.Error("a file that cannot be read was passed over")
+	}
+	installed := t.TempDir()
+	write(filepath.Join(installed, "schemas", "loop", "context_statistic", "config.yaml"), "")
+	if _, err := read("", installed); err == nil {
+		t.Error("one beside the executable was passed over")
+	}
 	for text, path := range map[string]string{
 		"name: other": "/name", "name: on": "/name", "description: 5": "/description", "extra: 1": "/extra", "config:": "/config", "config: {x: 1}": "/config/x", "": "",
 		"config: {context_window_tokens: 0}": "/config/context_window_tokens", "config: {context_window_tokens: 1.0}": "/config/context_window_tokens", "config: {context_window_tokens: '5'}": "/config/context_window_tokens",
