@@ -9,6 +9,5 @@
 // The work of one event follows the steps that are new since the last one; the history is
 // walked once, when a session has no slot yet.
 //
-// The hook reads no file: load parses its config.yaml and hands over a Config. Source
-// finds that file and Shipped is the copy inside the program.
+// The hook reads no file: load/plugin finds and reads its config.yaml.
 package contextstat

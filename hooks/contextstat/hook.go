@@ -11,6 +11,9 @@ import (
 	"simplex/state"
 )
 
+// HookName is the hook's name: in configuration, in logs and of its slot in the session.
+const HookName = "context_statistic"
+
 // ErrWindow is returned for a window of no tokens.
 var ErrWindow = errors.New("context_window_tokens must be an integer > 0")
 
@@ -27,9 +30,6 @@ func New(windowTokens uint64) (*Hook, error) {
 	}
 	return &Hook{window: windowTokens}, nil
 }
-
-// FromConfig is New for parsed configuration.
-func FromConfig(cfg Config) (*Hook, error) { return New(cfg.WindowTokens) }
 
 // Name is context_statistic.
 func (h *Hook) Name() string { return HookName }

@@ -386,7 +386,7 @@ func TestOtherEventsAreIgnored(t *testing.T) {
 	if h.Name() != "context_statistic" {
 		t.Error(h.Name())
 	}
-	if _, err := FromConfig(Config{}); !errors.Is(err, ErrWindow) {
+	if _, err := New(0); !errors.Is(err, ErrWindow) {
 		t.Errorf("no window: %v", err)
 	}
 }
