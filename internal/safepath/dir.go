@@ -159,18 +159,6 @@ func renameNew(from int, name string, to int, newName string) error {
 	return unix.Renameat(from, name, to, newName)
 }
 
-// Unlink removes the name unless it is a directory (EISDIR). A missing one is
-// fs.ErrNotExist.
-func (d *Dir) Unlink(name string) error {
-	if err := d.check("remove", name); err != nil {
-		return err
-	}
-	if err := d.ops.unlink(d.fd, name); err != nil {
-		return d.fail("remove", name, err)
-	}
-	return nil
-}
-
 func (o Ops) unlink(fd int, name string) error {
 	return o.do(LabelUnlink, durable.Op{Call: durable.CallUnlink, Name: name}, func() error {
 		return unix.Unlinkat(fd, name, 0)
